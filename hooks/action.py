@@ -67,7 +67,6 @@ COMMANDS = {  # as they are typed on the command line
     "baseline keep": Command("github"),
     "baseline accept": Command("github"),
     "history add": Command("light"),
-    "history publish": Command("light"),
     "plan": Command("light"),
     "report merge": Command("github", POSTS, (*POSTS, "COMMENT_KEY", "PAGE")),
     "report comment": Command("github", ("COMMAND",), ("COMMENT_KEY", "CHECK_RUN", "PAGE")),

@@ -47,7 +47,6 @@ NEXT: Final = {
     ("baseline keep", ExitCode.OK): "`rubric-ci history add` adds the run to the history",
     ("baseline accept", ExitCode.OK): "`rubric-ci run --baseline FOLDER` compares with it",
     ("history add", ExitCode.OK): "`rubric-ci history show` prints the trends",
-    ("history show", ExitCode.OK): "`rubric-ci history page` writes them as a page",
     ("plan", ExitCode.OK): "`rubric-ci run --shard I/N` grades one of the shards",
     ("report merge", ExitCode.OK): "`rubric-ci report comment FILE` posts the merged report",
     ("report merge", ExitCode.GATE): "`rubric-ci report comment FILE` posts the merged report",

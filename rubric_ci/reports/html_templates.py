@@ -37,11 +37,10 @@ def script() -> str:
 
 
 def policy(script: str, style: str, *, images: bool = False) -> str:
-    """Return the Content-Security-Policy of a page with this script and style; "" for none."""
-    scripts = f"script-src '{_digest(script)}'; " if script else ""
+    """Return the Content-Security-Policy of a page with this script and style."""
     shown = "img-src data:; " if images else ""
     return (
-        f"default-src 'none'; {scripts}style-src '{_digest(style)}'; {shown}"
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; {shown}"
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -48,6 +48,5 @@ LAST_FAILED: Final = "last-failed.json"  # in the folder of the report
 PROBE: Final = "probe.json"  # in the folder of the report
 VARIANTS: Final = 10  # of one answer that a criterion must notice
 HISTORY: Final = f"{OUTPUT_DIR}/history.jsonl"
-HISTORY_PAGE: Final = f"{OUTPUT_DIR}/history.html"
 
 WAIVERS: Final = "waivers.yaml"  # at the repository root

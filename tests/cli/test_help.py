@@ -110,8 +110,6 @@ Nights:
   history add      Add a run to the history.
   history show     Print changes of score and cost, and cases whose verdict
                    changes.
-  history page     Write the history as one HTML page.
-  history publish  Add a run to a site's history and write its pages.
 """
 
 
@@ -176,7 +174,7 @@ def test_the_commands_stand_in_the_order_of_use() -> None:
         *("import", "adopt"),
         *("judge test", "judge label", "judge calibrate", "judge attack"),
         *("baseline keep", "baseline accept"),
-        *("history add", "history show", "history page", "history publish"),
+        *("history add", "history show"),
         *("plan", "report merge", "report comment", "authorize"),
         "cache",
     ]

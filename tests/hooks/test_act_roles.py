@@ -40,8 +40,8 @@ class Row:
 
 
 GRADES, POSTS = "evals-gate-fork-safe.yml", "evals-gate-report.yml"
-NIGHTLY, PUBLISHES = "evals-nightly.yml", "evals-history.yml"
-FOLLOWS = {GRADES: POSTS, NIGHTLY: PUBLISHES}
+NIGHTLY, ADDS = "evals-nightly.yml", "evals-history.yml"
+FOLLOWS = {GRADES: POSTS, NIGHTLY: ADDS}
 """The second workflow of each first, which starts when the first ends."""
 ELSEWHERE = {f"evals-{name}.yml" for name in ("aws", "azure", "google", "strangers")}
 """Run by `test_act_clouds.py`, the gate with another login, and by `test_act_strangers.py`."""
@@ -76,7 +76,7 @@ STRANGERS = {  # green, nothing was asked, and nothing is new in the cache: no s
 }
 STARTS = "night: checkout cache/restore"
 SAVES = "cache/save"
-FETCHES = "publish: checkout download-artifact"
+FETCHES = "add: checkout download-artifact"
 QUEUE = CACHE.format("heads/gh-readonly-queue/main/pr-7-0123456")
 NOTHING = Row()
 """A workflow that starts, and skips every job."""
@@ -104,9 +104,7 @@ NIGHT = Row(  # the first of the reference: 3 trials and 5 of the sentinel
     judged="hello x8, hello again x8",
     kept="artifact, refs/heads/main/.rubric-ci_reference",
 )
-PAGE = Row(
-    jobs=(f"{FETCHES} rubric-ci push the history upload-pages-artifact deploy-pages",), kept="page"
-)
+HISTORY = Row(jobs=(f"{FETCHES} rubric-ci push the history",))
 # Nothing to draft here: tests/hooks/test_act_generate.py has a case without rubrics.
 GENERATE = Row(jobs=("generate: checkout rubric-ci",))
 TABLE = {
@@ -132,12 +130,12 @@ TABLE = {
         "evals-default-branch.yml": NOTHING,
         "evals-shards.yml": NOTHING,
     },
-    "schedule": {"evals-generate.yml": GENERATE, NIGHTLY: NIGHT, PUBLISHES: PAGE},
+    "schedule": {"evals-generate.yml": GENERATE, NIGHTLY: NIGHT, ADDS: HISTORY},
     "dispatch": {
         "evals-default-branch.yml": DEFAULT_BRANCH,
         "evals-generate.yml": GENERATE,
         NIGHTLY: NIGHT,
-        PUBLISHES: PAGE,
+        ADDS: HISTORY,
     },
 }
 
@@ -266,10 +264,10 @@ def test_no_other_workflow_starts(role: str, repository: Repository) -> None:
     [
         (POSTS, "base", "cancelled"),
         (POSTS, "schedule", "failure"),
-        (PUBLISHES, "base", "failure"),  # a pull request may name a workflow as it likes
-        (PUBLISHES, "fork", "success"),
-        (PUBLISHES, "push", "success"),
-        (PUBLISHES, "schedule", "cancelled"),
+        (ADDS, "base", "failure"),  # a pull request may name a workflow as it likes
+        (ADDS, "fork", "success"),
+        (ADDS, "push", "success"),
+        (ADDS, "schedule", "cancelled"),
     ],
 )
 def test_other_runs_are_ignored(workflow: str, role: str, conclusion: str, cold: Scene) -> None:
@@ -325,7 +323,7 @@ def test_a_night_without_a_report_publishes_nothing(cold: Scene) -> None:
     without_secrets = replace(ROLES["schedule"], head="someone/app")
     did, log = cold.play(NIGHTLY, without_secrets)
     assert did == Row(jobs=(f"{STARTS} rubric-ci=2",)), log
-    did, log = cold.play(PUBLISHES, ROLES["schedule"])
+    did, log = cold.play(ADDS, ROLES["schedule"])
     assert did == Row(jobs=(f"{FETCHES}=1",)), log
 
 

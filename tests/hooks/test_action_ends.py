@@ -35,7 +35,7 @@ def run(step: Step, event: str, given: dict[str, str], base: str = "b" * 40) -> 
 UNDECIDED = "Gate undecided: the run could not start"
 EVERY = (
     "validate, run, generate rubrics, compare, judge test, baseline keep, baseline accept, "
-    "history add, history publish, plan, report merge, "
+    "history add, plan, report merge, "
     "report comment, authorize"
 )
 NO_TOKEN = "GITHUB_TOKEN is not set, so nothing can be posted"
@@ -128,7 +128,6 @@ ENDS = [
     End({"command": "report comment", "failure": "it rained"}, NO_TOKEN, TOKEN),
     End({"command": "authorize"}, NO_TOKEN, TOKEN),
     End({"command": "baseline keep"}, REPORT, RUN),
-    End({"command": "history publish"}, REPORT, RUN),
     End(
         {"command": "generate rubrics", "pr": "true"},
         "--pr: GITHUB_TOKEN is not set",

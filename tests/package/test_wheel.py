@@ -39,7 +39,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_parts_of_the_html_report(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         parts = {Path(name).name for name in archive.namelist() if "reports/html/" in name}
-    assert {"base.css", "page.css", "page.js", "history.css", "page.html", "case.html"} <= parts
+    assert {"base.css", "page.css", "page.js", "page.html", "case.html"} <= parts
 
 
 def test_the_wheel_holds_the_schemas(wheel: Path) -> None:

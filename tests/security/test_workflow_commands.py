@@ -209,11 +209,9 @@ COMMANDS = {
     ),
     "baseline-accept-nothing": ("baseline", "accept", ORDERS, "--reason", ORDERS),
     "baseline-keep": ("baseline", "keep", "now.json", "--baseline", "kept"),
-    "history-add": ("history", "add", "--history", "kept.db", "now.json", "--link", ORDERS),
+    "history-add": ("history", "add", "--history", "kept.db", "now.json"),
     "history-add-nothing": ("history", "add", "--history", "kept.db", ORDERS),
     "history-show": ("history", "show", "--history", "history.db"),
-    "history-page": ("history", "page", "--history", "history.db", "--title", ORDERS),
-    "history-publish": ("history", "publish", "now.json", "--site", "site", "--title", ORDERS),
 }
 
 

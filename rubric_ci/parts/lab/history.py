@@ -1,11 +1,10 @@
-"""`rubric-ci history`: the file of runs, its trends, a page, a site.
+"""`rubric-ci history`: the file of runs, and its trends.
 
 The file is JSON Lines, one run per line, the oldest first.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,66 +13,27 @@ import click
 from rubric_ci.errors import CannotReadHistory, ExitCode
 from rubric_ci.files.project.working_tree import check_place, read_text, write_text
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.parts.lab.history_records import RunRecord, dump, load, record_of
+from rubric_ci.parts.lab.history_records import RunRecord, dump, load, record_of, render
 from rubric_ci.system.file_io import create_folder, writing
 from rubric_ci.system.scratch import alone_in
 from rubric_ci.text.escape import log_line
-from rubric_ci.values.report import RunReport
 
-LINES: Final = "history.jsonl"
-LATEST: Final = "report.html"
 _HINT: Final = "make the file writable, or set another one with --history"
 
 
-def add(report: Path, history: Path, link: str) -> ExitCode:
+def add(report: Path, history: Path) -> ExitCode:
     found = read_report(report)
     with held(history):
-        new = add_record(history, record_of(found, link=link))
+        new = add_record(history, record_of(found))
     _say(f"added the run to {history}" if new else f"{history} has this run already")
-    _say_part(found)
+    if found.covers:
+        _say(f"the report covers {found.covers}; trends leave the run out")
     return ExitCode.OK
 
 
 def show(history: Path, last: int) -> ExitCode:
-    from rubric_ci.parts.lab.history_records import render
-
     click.echo(render(records(history, last)), nl=False)
     return ExitCode.OK
-
-
-def write_page(history: Path, output: Path, title: str, last: int | None) -> ExitCode:
-    from rubric_ci.parts.lab import history_page
-
-    _write(output, history_page.render(records(history, last), title))
-    return ExitCode.OK
-
-
-def publish(report: Path, site: Path, title: str) -> ExitCode:
-    """Add a report to the history of a site, and write its page and latest report."""
-    from rubric_ci.parts.lab import history_page
-    from rubric_ci.reports import formats
-
-    found = read_report(report)
-    record = record_of(found)
-    _say_part(found)
-    with held(site / LINES):
-        add_record(site / LINES, record)
-        *before, last = records(site / LINES)
-        page = history_page.render([*before, replace(last, link=LATEST)], title)
-        if last == record:  # another process may have added a later run
-            _write(site / LATEST, formats.render("html", found))
-        _write(site / "index.html", page)
-    return ExitCode.OK
-
-
-def _write(path: Path, text: str) -> None:
-    write_text(path, text, hint="choose another file with --output")
-    _say(f"wrote {path}")
-
-
-def _say_part(report: RunReport) -> None:
-    if report.covers:
-        _say(f"the report covers {report.covers}; trends leave the run out")
 
 
 def _say(line: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.files.parsing import typed_json
@@ -23,16 +23,8 @@ from rubric_ci.values.report import JudgeInfo, RunReport, RunVerdict
 from rubric_ci.values.results import Assessed, CaseResult, with_verdict
 
 VERSION: Final = 1
-CaseVerdict: TypeAlias = Literal["pass", "borderline", "fail", "waived", "errored", "skipped"]
-"""`waived`: the case fails, and a waiver excuses it."""
-LETTERS: Final[Mapping[str, CaseVerdict]] = {
-    "p": "pass",
-    "b": "borderline",
-    "f": "fail",
-    "w": "waived",
-    "e": "errored",
-    "s": "skipped",
-}
+LETTERS: Final = "pbfwes"
+"""The verdicts of a case: pass, borderline, fail, waived, errored, skipped."""
 GRADED: Final = frozenset("pbfw")
 
 
@@ -52,7 +44,7 @@ class RunRecord:
     calls: int
     cost_usd: float | None  # None: the price of a call is unknown
     commit: str  # empty: unknown
-    link: str  # address of the report or of the workflow run; empty: unknown
+    link: str  # address of the workflow run; empty: unknown
     cases: tuple[CaseKey, ...]
     verdicts: str  # a letter per case
     mixed: tuple[CaseKey, ...] = ()  # cases whose trials have different verdicts
@@ -105,7 +97,7 @@ def _check_version(data: object, where: str) -> None:
 def _problems(record: RunRecord) -> Iterator[str]:
     if len(record.verdicts) != len(record.cases):
         yield f"verdicts must have {len(record.cases)} letters"
-    if not set(record.verdicts) <= LETTERS.keys():
+    if not set(record.verdicts) <= {*LETTERS}:
         yield f"verdicts may have the letters {', '.join(LETTERS)} only"
     if any(share is not None and not 0 <= share <= 1 for share in (record.score, record.pass_rate)):
         yield "score and pass_rate must be in 0 to 1"
@@ -122,8 +114,8 @@ def _invalid(where: str, problem: str) -> CannotReadHistory:
     )
 
 
-def record_of(report: RunReport, *, link: str = "") -> RunRecord:
-    """Return the record of a report; `link` replaces the URL of its workflow run.
+def record_of(report: RunReport) -> RunRecord:
+    """Return the record of a report.
 
     Raises CannotReadReport for the report of a shard, and for one without a time.
     """
@@ -147,7 +139,7 @@ def record_of(report: RunReport, *, link: str = "") -> RunRecord:
         calls=totals.calls,
         cost_usd=None if totals.unpriced_calls else totals.cost_usd,
         commit=report.metadata.get("head_sha", ""),
-        link=link or report.metadata.get("run_url", ""),
+        link=report.metadata.get("run_url", ""),
         cases=tuple(case.key for case in report.cases),
         verdicts="".join(
             "w" if case.status == "waived" else (case.verdict or case.status)[0]
@@ -297,7 +289,6 @@ def day(record: RunRecord) -> str:
 
 SIGNS: Final = {"p": "█", "b": "▓", "f": "_", "w": "w", "e": "?", "s": " ", "-": " "}
 LEGEND: Final = "█ pass  ▓ borderline  _ fail  w waived  ? no verdict"
-MOST_CASES: Final = 20
 MOST_SCORES: Final = 10  # of a tag, the latest
 _HEAD: Final = ("started (UTC)", "verdict", "score", "pass rate", "cost")
 
@@ -353,12 +344,10 @@ def _unsteady(every: Sequence[Strip]) -> Iterator[str]:
         return
     yield ""
     yield f"cases without a steady pass, the oldest run on the left:  {LEGEND}"
-    for strip in unsteady[:MOST_CASES]:
+    for strip in unsteady:
         signs = "".join(SIGNS[letter] for letter in strip.verdicts)
         name = log_line(f"{strip.key[0]}: {strip.key[1]}")
         yield f"{signs}  {name}  {flips(strip)}".rstrip()
-    if more := len(unsteady[MOST_CASES:]):
-        yield f"and {numbers.plural(more, 'more case')}: `rubric-ci history page` shows all"
 
 
 def flips(strip: Strip) -> str:

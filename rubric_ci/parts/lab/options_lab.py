@@ -1,6 +1,5 @@
 """The commands `judge`, `probe`, `baseline` and `history` with their options."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -303,39 +302,15 @@ _history = option(
     help="History file, one run per line of JSON.",
 )
 
-_title = option("--title", metavar="WORDS", default="rubric-ci history", help="Title of the page.")
-
-
-def _last(default: int | None, shown: bool | str) -> Callable[..., Any]:
-    return option(
-        "--last",
-        type=Count(min=1),
-        metavar="N",
-        default=default,
-        show_default=shown,
-        help="Number of runs, the newest ones.",
-    )
-
 
 @click.group(cls=Group)
 def history() -> None:
     """Keep records of runs and show their trends."""
 
 
-@history.command(
-    epilog=examples(
-        "history add .rubric-ci/report.json",
-        "history add report.json --link https://example.com/report.html",
-    )
-)
+@history.command()
 @click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 @_history
-@option(
-    "--link",
-    default="",
-    metavar="URL",
-    help="Address of the report on the page; default: the workflow run.",
-)
 def add(**options: Any) -> None:
     """Add a run to the history.
 
@@ -348,45 +323,11 @@ def add(**options: Any) -> None:
 
 @history.command()
 @_history
-@_last(20, shown=True)
+@option(
+    "--last", type=Count(min=1), metavar="N", default=20, help="Number of runs, the newest ones."
+)
 def show(**options: Any) -> None:
     """Print changes of score and cost, and cases whose verdict changes."""
     from rubric_ci.parts.lab import history as commands
 
     raise SystemExit(commands.show(**options))
-
-
-@history.command()
-@_history
-@option(
-    "--output",
-    type=FILE,
-    metavar="FILE",
-    default=formats_and_defaults.HISTORY_PAGE,
-    help="HTML file to write.",
-)
-@_title
-@_last(None, shown="all")
-def page(**options: Any) -> None:
-    """Write the history as one HTML page.
-
-    The page refers to no other file.
-    """
-    from rubric_ci.parts.lab import history as commands
-
-    raise SystemExit(commands.write_page(**options))
-
-
-@history.command(epilog=examples("history publish report.json --site site"))
-@click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
-@option("--site", type=FILE, metavar="FOLDER", default="site", help="Folder of the site.")
-@_title
-def publish(**options: Any) -> None:
-    """Add a run to a site's history and write its pages.
-
-    The site is history.jsonl, index.html, and report.html with the latest run. A
-    history.jsonl that is there already is continued.
-    """
-    from rubric_ci.parts.lab import history as commands
-
-    raise SystemExit(commands.publish(**options))

@@ -13,7 +13,6 @@ from rubric_ci.gate.report import json_format
 from rubric_ci.parts.lab.history import add_record
 from rubric_ci.parts.lab.history import records as read
 from rubric_ci.parts.lab.history_records import record_of
-from rubric_ci.reports.html_templates import case_anchor
 from tests import platforms
 from tests.invoke import invoke
 from tests.parts.lab.nights import a_history, a_night, records
@@ -57,47 +56,23 @@ def test_show(kept: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, SHOWN, "")
 
 
-def test_page(kept: Path) -> None:
-    html = Path(".rubric-ci/history.html")
-    assert history(kept, "page").stderr == f"wrote {html}\n"
-    assert "<h2>6 cases</h2>" in (kept / html).read_text(encoding="utf-8")
-
-
 @platforms.SIGNALS
-@pytest.mark.parametrize("command", ["add", "publish"])
-def test_several_processes_lose_no_run(command: str, tmp_path: Path) -> None:
+def test_several_processes_lose_no_run(tmp_path: Path) -> None:
     begun = []
     for number in range(8):
         name = f"{number}.json"
         (tmp_path / name).write_text(json_format.render(a_night(number)), encoding="utf-8")
-        more = ("--site", "site") if command == "publish" else ("--history", "site/history.jsonl")
-        words = (sys.executable, "-m", "rubric_ci", "history", command, name, *more)
+        more = ("--history", "kept/history.jsonl")
+        words = (sys.executable, "-m", "rubric_ci", "history", "add", name, *more)
         begun.append(subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL))
     assert [each.wait() for each in begun] == [0] * 8
-    lines = (tmp_path / "site/history.jsonl").read_text().splitlines()
+    lines = (tmp_path / "kept/history.jsonl").read_text().splitlines()
     started = [json.loads(line)["started_at"] for line in lines]
     assert started == sorted({a_night(number).started_at for number in range(8)})
 
 
-def test_publish_a_site(tmp_path: Path) -> None:
-    for number in (0, 1, 1):
-        text = json_format.render(a_night(number))
-        (tmp_path / "report.json").write_text(text, encoding="utf-8")
-        done = history(tmp_path, "publish", "report.json", "--title", "Support bot")
-        assert done.returncode == 0, done.stderr
-    site = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "site").iterdir()}
-    assert site.keys() == {"history.jsonl", "index.html", "report.html"}
-    assert len(site["history.jsonl"].splitlines()) == 2
-    assert "<h1>Support bot</h1><p>" in site["index.html"].replace("\n", "")
-    anchor = case_anchor("e.yaml", "refund")
-    assert f'href="report.html#{anchor}"' in site["index.html"]
-    assert f'id="{anchor}"' in site["report.html"]
-    assert 'href="https://example.com/runs/0"' in site["index.html"]
-
-
-@pytest.mark.parametrize("command", ["show", "page"])
-def test_no_history(tmp_path: Path, command: str) -> None:
-    done = history(tmp_path, command)
+def test_no_history(tmp_path: Path) -> None:
+    done = history(tmp_path, "show")
     assert done.returncode == 2
     assert done.stderr.startswith(f"rubric-ci: {HISTORY}: there is no history\n")
 

@@ -16,7 +16,7 @@ from tests.sample_reports import a_report, graded
 
 HEAVY = {
     *("litellm", "openai", "httpx", "aiohttp", "requests", "urllib3", "github"),
-    *("rich", "pydantic", "asyncio", "jinja2", "markdown_it", "opentelemetry"),
+    *("rich", "pydantic", "asyncio", "jinja2", "opentelemetry"),
 }
 OF_A_RUN = {  # their classes take longer to create than a file takes to check
     *("rubric_ci.values.report", "rubric_ci.values.results", "rubric_ci.values.config"),

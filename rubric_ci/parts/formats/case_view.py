@@ -132,9 +132,7 @@ def case_view(
     inline: Callable[[Picture], str] = lambda _: "",
     *,
     opened: bool,
-    markdown: bool = True,
 ) -> CaseView:
-    """Return the values of a case; Markdown of its answer is rendered if asked for."""
     kind = case.status
     evaluators = tuple(evaluator_view(each, case, report) for each in case.evaluators)
     return CaseView(
@@ -149,8 +147,8 @@ def case_view(
         place=f"{case.file}:{case.line}",
         tags=case.tags,
         about=(*_about(case),),
-        texts=tuple(_texts(case, markdown)),
-        turns=tuple(_turns(case, evaluators, markdown)),
+        texts=tuple(_texts(case)),
+        turns=tuple(_turns(case, evaluators)),
         pictures=(*_pictures(case, inline),),
         work=tuple(work(case)),
         before=before_view(case, compared.noun(report)),
@@ -275,7 +273,7 @@ def _criterion(
     )
 
 
-def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
+def _texts(case: CaseResult) -> Iterator[TextView]:
     """Yield the texts of a case; a dialogue, which has its own place, is left out."""
     exchanges = answer_text.read_exchanges(case.answer)
     for title, text in wording.texts(case):
@@ -283,7 +281,7 @@ def _texts(case: CaseResult, markdown: bool) -> Iterator[TextView]:
         if title != "Answer":
             yield from [TextView(title=title, text=(("", shown),))] if shown else ()
         elif not exchanges:
-            yield answer_view(title, shown, _quotes(case), markdown=markdown)
+            yield answer_view(title, shown, _quotes(case))
 
 
 def _quotes(case: CaseResult) -> list[str]:
@@ -293,10 +291,10 @@ def _quotes(case: CaseResult) -> list[str]:
 
 
 def _turns(
-    case: CaseResult, evaluators: Sequence[EvaluatorView], markdown: bool
+    case: CaseResult, evaluators: Sequence[EvaluatorView]
 ) -> Iterator[tuple[TurnView, tuple[CriterionView, ...]]]:
     every = [each for evaluator in evaluators for each in evaluator.criteria]
-    for turn in dialogue(case, _quotes(case), markdown=markdown):
+    for turn in dialogue(case, _quotes(case)):
         own = (each for each in every if each.id.startswith(f"turn-{turn.number}/"))
         yield turn, tuple(own)
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import accumulate
 from statistics import median
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
@@ -41,7 +40,6 @@ from rubric_ci.values.results import CaseResult, with_verdict
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first
-RENDERED: Final = 500_000  # characters of answers whose Markdown is rendered: a second or less
 _ESCAPES: Final = str.maketrans({"<": r"\u003c", ">": r"\u003e", "&": r"\u0026"})
 _URGENT: Final = frozenset({"fail", "errored", "borderline"})
 MOST: Final = 500  # rows of a table
@@ -116,16 +114,9 @@ def pieces(report: RunReport, inline: Callable[[Picture], str] = lambda _: "") -
     """Yield the page in small pieces, so that it is never in memory as a whole."""
     cases = wording.by_attention(report.cases, report.gate)
     script, style = html_templates.script(), html_templates.style(*STYLES)
-    lengths = accumulate(len(case.answer) for case in cases)  # up to each case
     views = (
-        case_view(
-            case,
-            report,
-            inline,
-            opened=number < OPENED and _is_urgent(case, report),
-            markdown=length <= RENDERED,
-        )
-        for number, (case, length) in enumerate(zip(cases, lengths, strict=True))
+        case_view(case, report, inline, opened=number < OPENED and _is_urgent(case, report))
+        for number, case in enumerate(cases)
     )
     yield from html_templates.template("page.html").generate(
         **top_and_tables(report),

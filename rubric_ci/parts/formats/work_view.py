@@ -4,10 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from markupsafe import Markup
-
-from rubric_ci.parts.formats.answer_markdown import quoted, rendered
-from rubric_ci.text import answer_text, numbers
+from rubric_ci.text import answer_text, numbers, quotes
 from rubric_ci.text.answer_text import Exchange
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import CaseResult
@@ -37,11 +34,8 @@ class WorkView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextView:
-    """A text, and its Markdown as HTML if that looks different."""
-
     title: str
     text: tuple[Piece, ...]
-    markdown: Markup | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +48,7 @@ class TurnView:
     work: WorkView | None
 
 
-def dialogue(
-    case: CaseResult, quotes: Sequence[str], *, markdown: bool = True
-) -> tuple[TurnView, ...]:
+def dialogue(case: CaseResult, quoted: Sequence[str]) -> tuple[TurnView, ...]:
     """Return the turns of a conversation; empty if the answer is not one."""
     exchanges = answer_text.read_exchanges(case.answer)
     steps = case.trace.steps if case.trace else ()
@@ -64,7 +56,7 @@ def dialogue(
         TurnView(
             number=number,
             user=each.user,
-            answer=answer_view("Assistant", each.answer, quotes, markdown=markdown),
+            answer=answer_view("Assistant", each.answer, quoted),
             work=_steps([step for step in steps if step.turn == number], ""),
         )
         for number, each in enumerate(exchanges, 1)
@@ -98,22 +90,14 @@ def work(case: CaseResult) -> Iterator[WorkView]:
         yield WorkView(title=f"Files: {len(files)}", entries=files)
 
 
-def answer_view(title: str, answer: str, quotes: Sequence[str], *, markdown: bool) -> TextView:
-    """Return an answer; the judge's quotes are separate pieces."""
-    return TextView(
-        title=title,
-        text=with_quotes(answer, quotes),
-        markdown=rendered(answer, quotes) if markdown else None,
-    )
-
-
-def with_quotes(answer: str, quotes: Sequence[str]) -> tuple[Piece, ...]:
+def answer_view(title: str, answer: str, quoted: Sequence[str]) -> TextView:
     """Return an answer; the judge's quotes are separate pieces."""
     pieces, done = [], 0
-    for start, end in quoted(answer, quotes):
+    for start, end in quotes.places(answer, quoted):
         pieces += [("", answer[done:start]), ("mark", answer[start:end])]
         done = end
-    return tuple(piece for piece in (*pieces, ("", answer[done:])) if piece[1])
+    text = tuple(piece for piece in (*pieces, ("", answer[done:])) if piece[1])
+    return TextView(title=title, text=text)
 
 
 def _steps(steps: Sequence[Step], note: str) -> WorkView | None:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
+from rubric_ci.text import quotes
 from rubric_ci.values.answers import identity, kept
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.results import Answer
 
 _ENDS: Final = re.compile(r"[.!?](?=\s)|\n")
-_LEFT_OUT: Final = re.compile(r"\.{3,}|…")
 # Characters; a longer one is the whole answer rather than a place in it.
 LONGEST_QUOTE: Final = 2000
 
@@ -47,24 +47,8 @@ def sentences(text: str) -> tuple[Span, ...]:
 
 
 def locate(quote: str, answer: str) -> tuple[Span, ...]:
-    """Return the places of a quote; white space, case and the form of quotation marks are ignored.
-
-    A quote may leave text out with `...`: its pieces are then in this order. Empty: the answer
-    does not have every piece.
-    """
-    text, places = _folded(answer)
-    found: list[Span] = []
-    at = 0
-    for piece in _LEFT_OUT.split(quote[:LONGEST_QUOTE]):
-        wanted = _folded(piece)[0].strip(" \"'")
-        if not wanted:
-            continue
-        start = text.find(wanted, at)
-        if start < 0:
-            return ()
-        at = start + len(wanted)
-        found.append(Span(places[start], places[at - 1] + 1))
-    return tuple(found)
+    """Return the places of a quote and of its pieces; empty: the answer does not have each."""
+    return tuple(Span(*place) for place in quotes.pieces(answer, quote[:LONGEST_QUOTE]))
 
 
 def around(places: tuple[Span, ...], text: str) -> tuple[Span, ...]:
@@ -86,20 +70,6 @@ def replaced(text: str, texts: Mapping[Span, str]) -> str:
     if all(texts.values()):
         return joined
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<=\S) {2,}", " ", joined)).strip()
-
-
-def _folded(text: str) -> tuple[str, list[int]]:
-    """Return the text with single spaces, in lower case, and the place of each character."""
-    folded: list[tuple[str, int]] = []
-    for place, character in enumerate(text.translate(_PLAIN)):
-        if not character.isspace():
-            folded += [(each, place) for each in character.casefold()]
-        elif folded and folded[-1][0] != " ":
-            folded.append((" ", place))
-    return "".join(each for each, _ in folded), [place for _, place in folded]
-
-
-_PLAIN: Final = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

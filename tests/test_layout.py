@@ -228,7 +228,7 @@ DEEP: Final = """
     hooks/test_first_ten_minutes hooks/test_pre_commit models/llm/test_client package/test_wheel
     security/test_document_growth security/test_error_bodies
     security/test_input_growth security/test_markdown_injection security/test_regex_growth
-    security/test_strangers security/test_text_growth parts/lab/test_drawn_labels
+    security/test_strangers security/test_text_growth parts/lab/test_clusters
     parts/lab/test_scikit_learn text/test_p_values_extremes text/test_p_values_scipy
 """
 CHECKS: Final = frozenset(("raises", "fail", "expect", "expect_exact"))  # pytest's and pexpect's

@@ -15,7 +15,6 @@ from random import Random
 from typing import Final
 
 from rubric_ci.models.judge.panel import PanelRequest, decide
-from rubric_ci.parts.lab.calibration import is_loss
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.diagnostics import Span
@@ -31,8 +30,6 @@ CRITERIA: Final = 6
 GOOD: Final = 0.85  # share of criteria that an answer meets
 ERROR: Final = 0.03  # of a mark on its own
 HALOS: Final = (0.0, 0.05, 0.1, 0.2, 0.3)
-LABELLED: Final = (25, 50, 100)  # answers that a person marked without an error
-DRAWS: Final = 200
 HERE: Final = Span(1, 1, 1, 1)
 RUBRIC: Final = Rubric(
     tuple(
@@ -105,18 +102,8 @@ async def measured(judge: JudgeConfig, halo: float) -> Measured:
     return Measured(wrong=wrong, verdicts=verdicts, calls=calls, characters=characters)
 
 
-def chosen_isolated(batched: Measured, isolated: Measured, labelled: int) -> float:
-    """Return how often `mode: auto` is `isolated` after a calibration with so many answers."""
-    draw = Random(11)
-    chosen = 0
-    for _ in range(DRAWS):
-        lost = [batched.wrong[n] - isolated.wrong[n] for n in draw.sample(range(ANSWERS), labelled)]
-        chosen += is_loss([float(each) for each in lost])
-    return chosen / DRAWS
-
-
 async def main() -> None:
-    """Print the tables of the README."""
+    """Print the table of the README."""
     found = {
         halo: {name: await measured(judge, halo) for name, judge in SETTINGS.items()}
         for halo in HALOS
@@ -130,13 +117,6 @@ async def main() -> None:
                 f"| {halo:.0%} | {name} | {marks:.1%} | {each.verdicts / ANSWERS:.1%} "
                 f"| {each.calls / ANSWERS:.0f} | {each.characters / ANSWERS:,.0f} |"
             )
-    print()
-    print("| halo |", *(f"{labelled} answers |" for labelled in LABELLED))
-    print("|---|" + "---|" * len(LABELLED))
-    for halo, settings in found.items():
-        batched, isolated = settings["batched"], settings["isolated"]
-        shares = [chosen_isolated(batched, isolated, labelled) for labelled in LABELLED]
-        print(f"| {halo:.0%} |", *(f"{share:.0%} |" for share in shares))
 
 
 if __name__ == "__main__":

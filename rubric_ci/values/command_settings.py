@@ -247,19 +247,12 @@ class LabelSettings:
     config: Path | None = None
     report: Path = Path(REPORT)  # its answers are marked
     labels: Path = Path(LABELS)
-    sample: tuple[int, int] | None = None  # judged passes and fails to draw; None: every answer
-    seed: int = 0  # of the draw
-    by: str = ""  # the person who labels
-    split: Literal["test", "tune"] | None = None  # of new labels; None: test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrateSettings(_OfProject):
     labels: Path
     judge: str = ""
-    output: Path | None = None  # None: calibration.json at the repository root
-    split: Literal["test", "tune"] = "test"  # of the labels
-    seed: int = 0  # of the intervals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

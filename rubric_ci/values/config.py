@@ -21,10 +21,9 @@ PANEL: Final = " + "  # between the judges in the name of a panel
 class JudgeConfig:
     endpoint: Endpoint  # of several judges the first
     others: tuple[Endpoint, ...] = ()  # further judges of a panel
-    mode: Annotated[Literal["batched", "isolated", "auto"], Key("isolated")] = "batched"
+    mode: Annotated[Literal["batched", "isolated"], Key("isolated")] = "batched"
     """`batched` sends all criteria of a case in one judge request, `isolated` sends one request per
-    criterion. `auto` is `isolated` if calibration.json shows that batching costs agreement with
-    people, else `batched`."""
+    criterion."""
     output: Annotated[OutputMode | None, Key("json_object")] = None
     """How structured output is requested: a JSON Schema, JSON mode, or the prompt only. Without it,
     the best mode that the model is known to support."""
@@ -96,5 +95,4 @@ class Config:
     shared_rubrics: Annotated[Mapping[str, str], Key.of("sharedRubrics")] = field(
         default_factory=dict
     )
-    auto_mode: bool = False  # `judge.mode` is `auto`: the calibration chose it
     judges: Mapping[str, Target] | None = None  # targets that may judge; None: all of `targets`

@@ -77,7 +77,7 @@ def test_run() -> None:
         (("validate",), "Select Policy Options"),
         (("compare",), "Reports GitHub Options"),
         (("judge", "attack"), "Select Policy Judge Limits Requests Options"),
-        (("judge", "calibrate"), "Select Policy Judge Calibration Limits Requests Options"),
+        (("judge", "calibrate"), "Select Policy Judge Limits Requests Options"),
         (
             ("generate", "rubrics"),
             "Select Policy Drafts Commit and publish Limits Requests Options",

@@ -160,7 +160,7 @@ NO_KINDS: Final = frozenset(("target:UnsupportedTarget",)).union(  # `validate` 
     _named("part", "TextPart", "FilePart", "DataPart"),  # texts
     _named("config", "evals", "judge", "targets", "gate", "regression", "rules", "env_allow"),
     _named("config", "shared_rubrics"),
-    _named("config", "untrusted", "auto_mode", "judges"),
+    _named("config", "untrusted", "judges"),
 )
 """What every kind has."""
 

@@ -49,7 +49,7 @@ _SETTINGS = {
     ".pre-commit-config.yaml": "repos: []\n",
     ".github/workflows/eve.yml": "on: push\njobs: {}\n",
     "litellm_config.yaml": "model_list: []\n",
-    "calibration.json": '{"version": 3}\n',
+    "calibration.json": '{"version": 4}\n',
     "labels.jsonl": "{}\n",
     "waivers.yaml": "waivers: []\n",
     "evals/.agentv/config.yaml": "execution: {}\n",

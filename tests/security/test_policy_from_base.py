@@ -199,13 +199,13 @@ def test_a_waiver_of_its_own_failure(tmp_path: Path, strict: Judge) -> None:
     assert pull.grade("--policy-from", "head").returncode == 0
 
 
-def calibrated(kappa: float, mode: str = "batched") -> str:
-    judge = {"model": "openai/gpt-6-luna", "mode": mode, "votes": 1}
+def calibrated(kappa: float) -> str:
+    judge = {"model": "openai/gpt-6-luna", "mode": "batched", "votes": 1}
     from rubric_ci.models.judge.prompt import PROMPT_VERSION
 
-    known = {"version": 3, "split": "test", "judge": {**judge, "prompt_version": PROMPT_VERSION}}
+    known = {"version": 4, "judge": {**judge, "prompt_version": PROMPT_VERSION}}
     overall = {"kappa": kappa, "interval": [kappa - 0.1, kappa + 0.1]}
-    return json.dumps({**known, "overall": overall, "modes": {"chosen": mode}})
+    return json.dumps({**known, "overall": overall})
 
 
 def test_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
@@ -215,15 +215,6 @@ def test_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
     done = pull.grade()
     assert (done.returncode, strict.keys) == (2, [])
     assert "its agreement with people is too low: the lower end of kappa is 0.10" in done.stderr
-
-
-def test_the_mode_of_an_edited_calibration(tmp_path: Path, strict: Judge) -> None:
-    config = strict.config.replace("judge: {", "judge: {mode: auto, ")
-    base = {"rubric-ci.yaml": config, "calibration.json": calibrated(0.8, "isolated")}
-    pull = open_pull_request(tmp_path, base, {"calibration.json": calibrated(0.8)})
-    pull.grade()
-    assert pull.report["judge"]["mode"] == "isolated"
-    assert pull.changes == ["calibration.json: as in the base → as in this change"]
 
 
 def test_rules_that_are_switched_off(tmp_path: Path, strict: Judge) -> None:

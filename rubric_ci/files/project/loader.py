@@ -2,9 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from rubric_ci.files.parsing.config_parser import read_config, read_targets
 from rubric_ci.files.parsing.eval_file import NO_NAMES, TargetNames, parse
@@ -25,7 +24,6 @@ from rubric_ci.files.yaml_text.source import MovedSource, Source, open_source
 from rubric_ci.values.config import Config
 from rubric_ci.values.diagnostics import Diagnostic
 from rubric_ci.values.evals import EvalFile
-from rubric_ci.values.json_value import parsed
 from rubric_ci.values.model_end_and_parameters import Models
 from rubric_ci.values.problems import Path, errors_of
 from rubric_ci.values.references import NO_SUCH_FILE, Lookup, NotFound
@@ -41,25 +39,6 @@ class LoadedConfig(NamedTuple):
 
     config: Config | None
     diagnostics: tuple[Diagnostic, ...]
-
-
-def with_mode(config: Config, read_calibration: Callable[[], bytes | None]) -> Config:
-    """Return the configuration with the mode of the calibration in place of `judge.mode: auto`."""
-    if config.judge is None or config.judge.mode != "auto":
-        return config
-    judge = replace(config.judge, mode=calibrated_mode(read_calibration()) or "batched")
-    return replace(config, judge=judge, auto_mode=True)
-
-
-def calibrated_mode(calibration: bytes | None) -> Literal["batched", "isolated"] | None:
-    """Return the mode that `judge calibrate` chose; None: it did not compare the two."""
-    match parsed(calibration or b""):
-        case {"version": 3, "split": "test", "modes": {"chosen": "batched"}}:
-            return "batched"
-        case {"version": 3, "split": "test", "modes": {"chosen": "isolated"}}:
-            return "isolated"
-        case _:
-            return None
 
 
 class LoadedTargets(NamedTuple):

@@ -26,7 +26,6 @@ from rubric_ci.files.validation.config_summary import ConfigSummary, summarize_c
 from rubric_ci.files.validation.rubric_files import NOT_SHARED, SHARED, Shared, may_include
 from rubric_ci.files.yaml_text.source import UNREADABLE, Source, decode, open_config, open_source
 from rubric_ci.system.model_list import known_models
-from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.problems import LocatedProblem, errors_of
 from rubric_ci.values.references import FindFiles, Found, NotFound, why_no_path
 
@@ -306,14 +305,12 @@ class Project:
         return replace(config, targets=targets)
 
     def _build_governed(self, folder: str) -> "Config":
-        from rubric_ci.files.project.loader import with_mode
-
         config = self.config_with(self._targets_files(folder))
         if self.policy:
             policy = self.policy.project
             base = policy.policy_for(join(folder, "any"))
             config = self.policy.govern(config, base, bool(policy.config_name))
-        return with_mode(config, lambda: self.policy_files.read(CALIBRATION))
+        return config
 
     def _config_candidates(self) -> tuple[str, ...]:
         return (self.named_config,) if self.named_config else CONFIG_NAMES

@@ -205,7 +205,7 @@ def _policy(
 
 
 CONFIG: Final = (
-    *map(_none, ("evals", "auto_mode", "judges")),
+    *map(_none, ("evals", "judges")),
     Row("compare", "grades", "configuration", compared_targets),
     _policy("gate", "gate.fail_on", words("never", "regression", "fail", "borderline")),
     _policy("gate", "gate.thresholds.passing", MINIMUM, "gate.thresholds.pass"),

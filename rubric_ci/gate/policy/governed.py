@@ -31,8 +31,7 @@ def governed(head: Config, base: Config, *, configured: bool) -> Config:
         return replace(head, targets=kept, judges={**head.targets, **base.targets})
     taken: dict[str, Any] = {name: getattr(base, name) for name in POLICY}
     targets = {name: _connected(target, base) for name, target in targets.items()}
-    mode = base.auto_mode  # part of `judge`
-    return replace(head, targets=targets, judges=base.targets, auto_mode=mode, **taken)
+    return replace(head, targets=targets, judges=base.targets, **taken)
 
 
 def with_known_prices(head: Config, base: Config, is_listed: Callable[[str], bool]) -> Config:

@@ -5,14 +5,12 @@ from dataclasses import asdict
 
 from rubric_ci.errors import CannotConfigure
 from rubric_ci.files.project.loaded_project import LoadedProject
-from rubric_ci.files.project.loader import calibrated_mode
 from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.formats_and_defaults import CALIBRATION
 from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.report import JudgeInfo
 
 NAME = CALIBRATION
-NOT_COMPARED = f"no {NAME} compares the modes; `rubric-ci judge calibrate LABELS` writes it"
 HINT = f"`rubric-ci judge calibrate LABELS` measures the judge and writes {NAME}"
 
 
@@ -28,16 +26,12 @@ def check_calibration(
     """Return warnings for judges that are not calibrated; raise if `gate.min_kappa` is set.
 
     `about_work`: criteria of the run are about work.
-    Without `calibration.json` and `gate.min_kappa` there is none but for `judge.mode: auto`.
+    Without `calibration.json` and `gate.min_kappa` there is none.
     """
     min_kappa = loaded.config.gate.min_kappa
     content = loaded.project.policy_files.read(NAME)
-    if not judges:
+    if not judges or (content is None and min_kappa is None):
         return ()
-    unmeasured = loaded.config.auto_mode and not calibrated_mode(content)
-    mode = (f"`judge.mode: auto` is `batched`: {NOT_COMPARED}",) if unmeasured else ()
-    if content is None and min_kappa is None:
-        return mode
     if content is None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but there is no {NAME}", HINT)
     known = parsed(content)
@@ -46,7 +40,7 @@ def check_calibration(
         found = [*_work_warnings(known, min_kappa)]
     if found and min_kappa is not None:
         raise CannotConfigure(f"gate.min_kappa is {min_kappa:g}, but {found[0]}", HINT)
-    return (*mode, *(f"{NAME}: {warning}" for warning in found))
+    return [f"{NAME}: {warning}" for warning in found]
 
 
 def calibration_warnings(
@@ -95,14 +89,9 @@ def below_minimum(
 
 def _why_unreadable(calibration: JSON) -> str:
     match calibration:
-        case {"version": 1 | 2}:
-            return (
-                "it is of an earlier version, whose kappa may be too high; "
-                "run `rubric-ci judge calibrate` again"
-            )
-        case {"version": 3, "split": "test", "judge": dict(), "overall": dict()}:
+        case {"version": 1 | 2 | 3}:
+            return "it is of an earlier version; run `rubric-ci judge calibrate` again"
+        case {"version": 4, "judge": dict(), "overall": dict()}:
             return ""
-        case {"version": 3, "split": str(split), "judge": dict(), "overall": dict()}:
-            return f"it is of the labels with split {split!r}, which chose the judge"
         case _:
             return "the calibration cannot be read by this version"

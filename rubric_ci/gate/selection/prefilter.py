@@ -16,7 +16,6 @@ from rubric_ci.files.project.working_tree import sidecar_of, text_of
 from rubric_ci.gate.selection.dependencies import ChangedPaths
 from rubric_ci.grading.resolve import default_target
 from rubric_ci.values.command_settings import Models, SelectOptions
-from rubric_ci.values.formats_and_defaults import CALIBRATION
 
 MANY = 300
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+@=-]+")
@@ -44,8 +43,6 @@ def find_unconcerned(
         return {}
     if project.shared.files:
         return {}  # a rubric file, which names further files, gives criteria to every eval file
-    if project.config_for("").auto_mode:
-        configured.add(CALIBRATION)
     if any(map(difference.may_have_changed, configured)):
         return {}
     compared = {*configured, *names.values(), *map(sidecar_name, names.values())}

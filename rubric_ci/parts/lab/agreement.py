@@ -1,4 +1,4 @@
-"""Inter-rater agreement: accuracy, κ with a confidence interval, rates, leniency, flips.
+"""Inter-rater agreement: accuracy, κ with a confidence interval, rates, leniency.
 
 κ is Cohen's, with chance counted within each criterion: 1 - observed / expected disagreement, both
 summed over the criteria. Two marks disagree by the square of the distance between their normalised
@@ -6,11 +6,10 @@ values: for satisfied or not that is Cohen's κ, for scores and levels κ with q
 `cannot_assess` disagrees fully with every other mark, and so does each choice, which makes κ of
 choices the one without weights.
 
-A label that was drawn within the judge's passes or fails stands for `of / drawn` answers: its
-weight. The answers of a case are a cluster: they are drawn together in the interval.
+The answers of a case are a cluster: they are drawn together in the interval.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import fsum
@@ -43,12 +42,11 @@ class Pair:
     kind: str
     answer: str
     case: str  # marks of the same case are not independent
-    weight: float = 1.0  # answers that this one stands for
     cell: Cell
 
 
-_Pattern: TypeAlias = tuple[tuple[int, float], ...]
-"""The cells of a case with their weights."""
+_Pattern: TypeAlias = tuple[int, ...]
+"""The places of the cells of a case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +76,13 @@ class _Tables:
     tables: Sequence[_Table]
     prior: Sequence[float]
     patterns: Mapping[_Pattern, int]  # of a case -> number of such cases
+    scale: float  # weight of a mark
 
 
 def kappa(pairs: Sequence[Pair]) -> float | None:
     """Return κ of all pairs; None if no disagreement is expected."""
     sums = [
-        _disagreement(_grid([p.cell for p in group]), [p.weight for p in group])
+        _disagreement(_grid([p.cell for p in group]), [1.0] * len(group))
         for group in by_criterion(pairs)
     ]
     expected = fsum(chance for _, chance in sums)
@@ -103,14 +102,6 @@ def interval(
         return None
     values = sorted(_one_draw(tables, draw) for _ in range(draws))
     return _quantile(values, SIGNIFICANT / 2), _quantile(values, 1 - SIGNIFICANT / 2)
-
-
-def disagreement(pairs: Sequence[Pair]) -> dict[str, float]:
-    """Return the observed disagreement of the marks of each case."""
-    found: dict[str, float] = defaultdict(float)
-    for each in pairs:
-        found[each.case] += each.weight * _distance(*each.cell)
-    return dict(found)
 
 
 def by_criterion(pairs: Sequence[Pair]) -> list[list[Pair]]:
@@ -168,21 +159,18 @@ def _tables(pairs: Sequence[Pair]) -> _Tables:
             )
         )
     # The weights of a criterion sum to its effective cases, which the prior counts are added to.
-    scale = fsum(table.cases for table in tables) / fsum(p.weight for p in pairs)
-    cells: dict[str, list[tuple[int, float]]] = {}
+    scale = fsum(table.cases for table in tables) / len(pairs)
+    cells: dict[str, list[int]] = {}
     for each in pairs:
-        place = places[each.criterion, each.cell]
-        cells.setdefault(each.case, []).append((place, each.weight * scale))
+        cells.setdefault(each.case, []).append(places[each.criterion, each.cell])
     patterns = Counter(tuple(sorted(found)) for found in cells.values())
-    return _Tables(tables=tables, prior=prior, patterns=patterns)
+    return _Tables(tables=tables, prior=prior, patterns=patterns, scale=scale)
 
 
 def _effective_cases(group: Sequence[Pair]) -> float:
-    """Return (Σ w)² / Σ w² of the cases' weights (Kish, Survey Sampling, 1965)."""
-    weights: dict[str, float] = defaultdict(float)
-    for each in group:
-        weights[each.case] += each.weight
-    return fsum(weights.values()) ** 2 / fsum(w**2 for w in weights.values())
+    """Return (Σ n)² / Σ n² of the answers of each case (Kish, Survey Sampling, 1965)."""
+    answers = Counter(each.case for each in group)
+    return len(group) ** 2 / sum(n**2 for n in answers.values())
 
 
 def _prior_counts(group: Sequence[Pair]) -> dict[Cell, float]:
@@ -202,8 +190,8 @@ def _one_draw(tables: _Tables, draw: DrawGamma) -> float:
     weights = [draw(count) for count in tables.prior]
     for pattern, cases in tables.patterns.items():
         drawn = draw(cases)
-        for place, weight in pattern:
-            weights[place] += drawn * weight
+        for place in pattern:
+            weights[place] += drawn * tables.scale
     sums = [_drawn_disagreement(table, weights) for table in tables.tables]
     expected = fsum(chance for _, chance in sums)
     observed = fsum(seen for seen, _ in sums)
@@ -231,8 +219,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def recall(pairs: "Sequence[MarkPair]", *, mark: bool) -> float | None:
     """Return the share of a person's marks that the judge gives as well; None: there are none."""
     given = [p for p in pairs if p.kind == Check.kind and p.reference == mark]
-    found = fsum(p.weight for p in given if p.other == mark)
-    return found / fsum(p.weight for p in given) if given else None
+    return sum(p.other == mark for p in given) / len(given) if given else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,15 +227,11 @@ class MarkPair(Pair):
     reference: MarkValue
     other: MarkValue
     lenience: float = 0.0  # the value of the other mark less the reference's
-    fault: bool = False  # the criterion names one, so that a mark of true is present
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """Agreement over all pairs; a number that is undefined for them is None.
-
-    Each pair counts with its weight, except in `n` and `confusion`.
-    """
+    """Agreement over all pairs; a number that is undefined for them is None."""
 
     n: int
     accuracy: float  # the share of identical marks
@@ -257,7 +240,6 @@ class Agreement:
     sensitivity: float | None  # of the reference's "satisfied"
     specificity: float | None  # of the reference's "not satisfied"
     leniency: float  # mean of other - reference, in -1..1; above 0: the other is more lenient
-    confusion: Mapping[tuple[str, str], int]  # (reference, other) -> count
     lone_criteria: int  # criteria marked in one answer only: they cannot raise κ
 
 
@@ -269,7 +251,6 @@ def pair(
     *,
     name: str = "",
     case: str = "",
-    weight: float = 1.0,
 ) -> MarkPair:
     """Return two marks with their normalised values.
 
@@ -279,10 +260,8 @@ def pair(
     return MarkPair(
         criterion=name or criterion.id,
         kind=criterion.kind,
-        fault=criterion.fault,
         answer=answer,
         case=case or answer,
-        weight=weight,
         cell=(position(criterion, reference), position(criterion, other)),
         reference=reference,
         other=other,
@@ -303,29 +282,16 @@ def agreement(
     pairs: Sequence[MarkPair], draw: DrawGamma | None = None, draws: int = DRAWS
 ) -> Agreement:
     """Return the agreement of one or more pairs; without `draw` it has no interval."""
-    total = fsum(p.weight for p in pairs)
     return Agreement(
         n=len(pairs),
-        accuracy=fsum(p.weight * (p.reference == p.other) for p in pairs) / total,
+        accuracy=sum(p.reference == p.other for p in pairs) / len(pairs),
         kappa=kappa(pairs),
         interval=interval(pairs, draw, draws) if draw else None,
         sensitivity=recall(pairs, mark=True),
         specificity=recall(pairs, mark=False),
-        leniency=fsum(p.weight * p.lenience for p in pairs) / total,
-        confusion=dict(
-            Counter(
-                (mark_text(p.reference, fault=p.fault), mark_text(p.other, fault=p.fault))
-                for p in pairs
-            )
-        ),
+        leniency=fsum(p.lenience for p in pairs) / len(pairs),
         lone_criteria=sum(len({p.answer for p in group}) == 1 for group in by_criterion(pairs)),
     )
-
-
-def flips(votes: Sequence[Sequence[MarkValue]]) -> float | None:
-    """Return the share of repeated votes that differ; None if there is one vote each."""
-    repeated = [panel for panel in votes if len(panel) > 1]
-    return fsum(len(set(panel)) > 1 for panel in repeated) / len(repeated) if repeated else None
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

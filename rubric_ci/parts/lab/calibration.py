@@ -1,23 +1,11 @@
 """`calibration.json`: the agreement of one judge and prompt with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field, replace
-from itertools import combinations
-from math import fsum
-from typing import Literal, TypeAlias
+from dataclasses import asdict
+from typing import TypeAlias
 
-from rubric_ci.parts.lab.agreement import (
-    Agreement,
-    DrawGamma,
-    MarkPair,
-    agreement,
-    disagreement,
-    flips,
-    mark_text,
-    pair,
-)
-from rubric_ci.parts.lab.labels import TEST, TUNE, AnswerKey, Label, LabelledAnswer, Split
-from rubric_ci.text.p_values_and_intervals import SIGNIFICANT, p_value
+from rubric_ci.parts.lab.agreement import Agreement, DrawGamma, MarkPair, agreement, mark_text, pair
+from rubric_ci.parts.lab.labels import Label, LabelledAnswer
 from rubric_ci.values.answers import identity
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
@@ -25,7 +13,7 @@ from rubric_ci.values.report import JudgeInfo
 from rubric_ci.values.rubric import Judged, marked_kind
 from rubric_ci.values.scoring import MarkValue
 
-VERSION = 3  # 1 pooled the criteria; 2 counted drawn labels and answers of one case as others
+VERSION = 4
 
 Key: TypeAlias = tuple[str, str, str]
 """File, id of the criterion, its text: equal criteria of several cases are counted as one."""
@@ -35,7 +23,6 @@ Key: TypeAlias = tuple[str, str, str]
 class JudgedLabel:
     labelled: LabelledAnswer
     marks: Mapping[str, MarkValue]  # the judge's, by criterion id
-    votes: Mapping[str, Sequence[MarkValue]]  # if there are several
     reasons: Mapping[str, str]
 
 
@@ -62,27 +49,12 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModeChoice:
-    """The mode of `judge.mode: auto`, by the agreement in both modes."""
-
-    chosen: Literal["batched", "isolated"]
-    batched: Agreement
-    isolated: Agreement
-    p_value: float  # of equal disagreement with people
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     judge: JudgeInfo
     overall: Agreement
     criteria: tuple[CriterionAgreement, ...]
     differences: tuple[Difference, ...]
-    flips: float | None  # over votes; None: there was one vote
     no_verdict: int  # number of labelled answers without a judgement
-    split: Split = TEST
-    people: Agreement | None = None  # of several people among themselves; None: one person
-    disagreement: Mapping[str, float] = field(default_factory=dict)  # with people, by case
-    modes: ModeChoice | None = None  # None: one mode was measured
     work: Agreement | None = None  # on criteria about work; None: no label is about work
 
 
@@ -114,50 +86,16 @@ def calibrate(
             _on_criterion(marks, agreement(pairs[key], draw)) for key, marks in groups.items()
         ),
         differences=tuple(_differences(judged)),
-        flips=flips([panel for each in judged for panel in each.votes.values()]),
         no_verdict=no_verdict,
-        split=TEST if all(each.labelled.label.split in {None, TEST} for each in judged) else TUNE,
-        people=_between_people(judged, draw),
-        disagreement=disagreement(every),
         work=agreement(of_work, draw) if of_work else None,
     )
-
-
-def by_mode(batched: Calibration, isolated: Calibration) -> Calibration:
-    """Return the calibration in the mode of `auto`: isolated if batching costs agreement."""
-    lost = [
-        batched.disagreement[case] - isolated.disagreement[case] for case in batched.disagreement
-    ]
-    loses = is_loss(lost)
-    choice = ModeChoice(
-        chosen="isolated" if loses else "batched",
-        batched=batched.overall,
-        isolated=isolated.overall,
-        p_value=_p_value(lost),
-    )
-    return replace(isolated if loses else batched, modes=choice)
-
-
-def is_loss(lost: Sequence[float]) -> bool:
-    """Return True if the disagreement that batching adds to the cases is not chance.
-
-    A paired permutation test over the cases, which are independent of each other.
-    """
-    return fsum(lost) > 0 and _p_value(lost) <= SIGNIFICANT
-
-
-def _p_value(lost: Sequence[float]) -> float:
-    most = max(map(abs, lost)) or 1.0
-    return p_value([each / most for each in lost])
 
 
 def to_json(calibration: Calibration) -> JSON:
     return {
         "version": VERSION,
-        "split": calibration.split,
         "judge": asdict(calibration.judge),
         "overall": _agreement(calibration.overall),
-        "flips": _rounded(calibration.flips),
         "silent": calibration.no_verdict,
         "criteria": [
             {
@@ -169,9 +107,7 @@ def to_json(calibration: Calibration) -> JSON:
             }
             for c in calibration.criteria
         ],
-        "people": _agreement(calibration.people) if calibration.people else None,
         **({"work": _agreement(calibration.work)} if calibration.work else {}),
-        **({"modes": _modes(calibration.modes)} if calibration.modes else {}),
         "differences": [asdict(each) for each in calibration.differences],
     }
 
@@ -206,29 +142,7 @@ def _pair(label: Label, criterion: Judged, other: MarkValue, name: str) -> MarkP
         other,
         name=name,
         case=label.case,
-        weight=label.weight,
     )
-
-
-def _between_people(judged: Sequence[JudgedLabel], draw: DrawGamma) -> Agreement | None:
-    """Return the agreement of each two people on the answers that both labelled."""
-    answers: dict[AnswerKey, list[LabelledAnswer]] = {}
-    for each in sorted(judged, key=lambda each: each.labelled.label.by or ""):
-        answers.setdefault(each.labelled.label.key, []).append(each.labelled)
-    pairs = [
-        found
-        for labelled in answers.values()
-        for one, other in combinations(labelled, 2)
-        for found in _pairs_of_people(one, other)
-    ]
-    return agreement(pairs, draw) if pairs else None
-
-
-def _pairs_of_people(one: LabelledAnswer, other: LabelledAnswer) -> Iterator[MarkPair]:
-    for criterion in one.spec.rubric.judged:
-        if criterion.id in one.label.marks and criterion.id in other.label.marks:
-            mark = other.label.marks[criterion.id]
-            yield _pair(one.label, criterion, mark, "\n".join(_key(one, criterion)))
 
 
 def _differences(judged: Sequence[JudgedLabel]) -> Iterator[Difference]:
@@ -251,15 +165,6 @@ def _key(labelled: LabelledAnswer, criterion: Judged) -> Key:
     return labelled.case.file, criterion.id, text
 
 
-def _modes(found: ModeChoice) -> JSON:
-    return {
-        "chosen": found.chosen,
-        "p": _rounded(found.p_value),
-        "batched": _agreement(found.batched),
-        "isolated": _agreement(found.isolated),
-    }
-
-
 def _agreement(found: Agreement) -> JSON:
     return {
         "n": found.n,
@@ -269,10 +174,6 @@ def _agreement(found: Agreement) -> JSON:
         "sensitivity": _rounded(found.sensitivity),
         "specificity": _rounded(found.specificity),
         "leniency": _rounded(found.leniency),
-        "confusion": [
-            {"person": person, "judge": judge, "n": n}
-            for (person, judge), n in sorted(found.confusion.items())
-        ],
     }
 
 

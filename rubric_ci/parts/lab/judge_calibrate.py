@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,20 +16,13 @@ from rubric_ci.gate.policy.required_agreement import NAME, below_minimum
 from rubric_ci.gate.report.report_file import check_ours_if_any
 from rubric_ci.parts.lab import labels
 from rubric_ci.parts.lab.agreement import Agreement, aligned
-from rubric_ci.parts.lab.calibration import (
-    Calibration,
-    CriterionAgreement,
-    ModeChoice,
-    by_mode,
-    to_json,
-)
-from rubric_ci.parts.lab.labels import TEST, Label, LabelledAnswer, Split, copies_of, read_labels
+from rubric_ci.parts.lab.calibration import Calibration, CriterionAgreement, to_json
+from rubric_ci.parts.lab.labels import Label, LabelledAnswer, copies_of, read_labels
 from rubric_ci.parts.lab.rejudge import (
     REPLAYED,
     AnswerToJudge,
     Judging,
-    Marks,
-    NotJudged,
+    RejudgeResult,
     measure_agreement,
     open_judging,
     rejudge,
@@ -42,108 +34,61 @@ from rubric_ci.text.numbers import listed, plural
 from rubric_ci.text.p_values_and_intervals import PERCENT
 from rubric_ci.values.answers import answer_of
 from rubric_ci.values.command_settings import CalibrateSettings
-from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.formats_and_defaults import OUTPUT_DIR, REPORT
 from rubric_ci.values.media import COPIES
 
 
 def calibrate_judge(settings: CalibrateSettings) -> ExitCode:
-    given = _read_labels(settings.labels, settings.split)
+    given = _read_labels(settings.labels)
     loaded = _open(given, settings)
     labelled = _match(settings.labels, given, loaded)
     judging = open_judging(loaded, settings.judge, settings.requests)
-    judges = [judging.judge]
-    if loaded.config.auto_mode:
-        judges = [replace(judging.judge, mode=mode) for mode in ("batched", "isolated")]
-    marks, over_budget = _marks(labelled, judges, judging, settings.labels)
-    found = _measured(labelled, marks, judges, settings.seed)
+    result = _judged(labelled, judging, settings.labels)
+    found = measure_agreement(labelled, result.marks, judging.judge)
+    if found is None:
+        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
     click.echo(render(found))
     if not judging.live:
         click.echo(REPLAYED)
-    path = settings.output or loaded.root / NAME
-    if over_budget:
+    if result.over_budget:
         why = "some labelled answers have no verdict"
-        click.echo(f"{log_line(path.name)} was not written because {why}", err=True)
+        click.echo(f"{NAME} was not written because {why}", err=True)
         return ExitCode.NO_VERDICT
-    if settings.split == TEST or settings.output:
-        text = json.dumps(to_json(found), ensure_ascii=False, indent=2)
-        working_tree.write_text(path, f"{text}\n", "the calibration", "use --output")
-        click.echo(f"wrote {log_line(str(path))}", err=True)
+    path = loaded.root / NAME
+    text = json.dumps(to_json(found), ensure_ascii=False, indent=2)
+    working_tree.write_text(path, f"{text}\n", "the calibration", "check the folder")
+    click.echo(f"wrote {log_line(str(path))}", err=True)
     return _exit_code(found, loaded.config.gate.min_kappa)
 
 
-def _measured(
-    labelled: Sequence[LabelledAnswer],
-    marks: Sequence[Sequence[Marks | NotJudged]],
-    judges: Sequence[JudgeConfig],
-    seed: int,
-) -> Calibration:
-    """Return the agreement of the judge; in two modes, of the answers that have marks in both."""
-    lost = [
-        next((one for one in each if isinstance(one, NotJudged)), None)
-        for each in zip(*marks, strict=True)
-    ]
-    found = [
-        measure_agreement(
-            labelled, [gone or one for one, gone in zip(given, lost, strict=True)], judge, seed
-        )
-        for judge, given in zip(judges, marks, strict=True)
-    ]
-    measured = [each for each in found if each]
-    if not measured:
-        raise CannotCalibrate("no labelled answer has a verdict", "see the reasons above")
-    return measured[0] if len(measured) == 1 else by_mode(*measured)
-
-
-def _marks(
-    labelled: Sequence[LabelledAnswer],
-    judges: Sequence[JudgeConfig],
-    judging: Judging,
-    labels_file: Path,
-) -> tuple[list[list[Marks | NotJudged]], bool]:
-    """Return the marks of each judge, and True if the budget ended.
-
-    Each answer is judged once, even if several people labelled it. Those without marks are listed.
-    """
-    each = {answer.label.key: answer for answer in labelled}
+def _judged(
+    labelled: Sequence[LabelledAnswer], judging: Judging, labels_file: Path
+) -> RejudgeResult:
+    """Return the marks of each labelled answer; those without marks are listed."""
     read = copies_in(copies_of(labels_file), Path(OUTPUT_DIR) / COPIES)
     answers = [
         AnswerToJudge(
             case=one.case,
             spec=one.spec,
             answer=answer_of(one.label, shown_again(one.label.media, read)),
-            judge=judge,
+            judge=judging.judge,
         )
-        for judge in judges
-        for one in each.values()
+        for one in labelled
     ]
-    for judge in judges:
-        how = f", {judge.mode}" if len(judges) > 1 else ""
-        name = log_line(judge.name)
-        click.echo(f"judging {plural(len(each), 'answer')} with {name}{how}", err=True)
+    name = log_line(judging.judge.name)
+    click.echo(f"judging {plural(len(answers), 'answer')} with {name}", err=True)
     result = rejudge(answers, judging)
     show_not_judged(answers, result)
-    starts = range(0, len(answers), len(each))
-    found = [dict(zip(each, result.marks[n : n + len(each)], strict=True)) for n in starts]
-    by_label = [[marks[answer.label.key] for answer in labelled] for marks in found]
-    return by_label, bool(result.over_budget)
+    return result
 
 
-def _read_labels(path: Path, split: Split) -> tuple[Label, ...]:
+def _read_labels(path: Path) -> tuple[Label, ...]:
     if not path.exists():
         check_ours_if_any(Path(REPORT))
     marked = tuple(label for label in read_labels(path) if label.marks)
     if not marked:
         raise CannotFindEvals(f"{path} contains no marks", "run `rubric-ci judge label` first")
-    found = labels.in_split(marked, split)
-    if not found:
-        raise CannotFindEvals(
-            f"{path} contains no marks of split {split}", "check `split` in its lines, or --split"
-        )
-    if len(found) < len(marked):
-        others = f"{len(marked) - len(found)} of {len(marked)} labelled answers"
-        click.echo(f"{others} are of the other split and are not counted", err=True)
-    return found
+    return marked
 
 
 def _open(given: Sequence[Label], settings: CalibrateSettings) -> LoadedProject:
@@ -175,7 +120,6 @@ def _exit_code(found: Calibration, min_kappa: float | None) -> ExitCode:
 
 
 _HEAD = ("criterion", "marks", "same", "kappa", PERCENT, "sens", "spec", "leniency")
-_MAX_CONFUSIONS = 6
 _MAX_DIFFERENCES = 20
 
 
@@ -196,19 +140,7 @@ def _sections(found: Calibration) -> Iterator[Sequence[str]]:
     if lone := found.overall.lone_criteria:
         counted = plural(lone, "criterion has", "criteria have")
         yield [f"{counted} marks of one answer only and cannot raise kappa: label more answers"]
-    yield [*_confusion(found.overall)]
     yield [*_differences(found)]
-    if found.flips is not None:
-        yield [f"{found.flips:.0%} of the marks were not unanimous in the votes of the judge"]
-    if found.people:
-        _, _, _, kappa, interval, *_ = _row("", found.people)
-        line = (
-            f"People agree among themselves with kappa {kappa} ({interval}) in {found.people.n} "
-            "marks: no judge can be expected to agree with them more"
-        )
-        yield [line]
-    if found.modes:
-        yield [_modes(found.modes)]
     if found.no_verdict:
         yield [f"{found.no_verdict:,} labelled answers have no verdict and are not counted above"]
 
@@ -243,14 +175,6 @@ def _row(name: str, found: Agreement) -> tuple[str, ...]:
     )
 
 
-def _confusion(found: Agreement) -> Iterator[str]:
-    wrong = {pair: n for pair, n in found.confusion.items() if pair[0] != pair[1]}
-    if wrong:
-        yield "Most frequent differences:"
-    for (person, judge), n in sorted(wrong.items(), key=lambda item: -item[1])[:_MAX_CONFUSIONS]:
-        yield f"  {n:,} x person {person}, judge {judge}"
-
-
 def _differences(found: Calibration) -> Iterator[str]:
     if found.differences:
         yield "Differing marks:"
@@ -260,15 +184,6 @@ def _differences(found: Calibration) -> Iterator[str]:
         yield "  " + log_line(f"{place}: person {each.person}, judge {each.judge}{reason}")
     if hidden := len(found.differences[_MAX_DIFFERENCES:]):
         yield f"  and {hidden} more, listed in the file that is written"
-
-
-def _modes(choice: ModeChoice) -> str:
-    compared = (
-        f"kappa {_number(choice.batched.kappa)} with all criteria in one request, "
-        f"{_number(choice.isolated.kappa)} with one request per criterion, p = {choice.p_value:.2g}"
-    )
-    shown = "a loss" if choice.chosen == "isolated" else "no loss"
-    return f"Batching shows {shown} of agreement ({compared}): `auto` is `{choice.chosen}`"
 
 
 def _number(value: float | None) -> str:

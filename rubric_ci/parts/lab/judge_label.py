@@ -4,8 +4,7 @@ Every mark is written to the file at once. The judge's marks, the weight and the
 so that labels are independent of them.
 """
 
-from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
@@ -16,18 +15,15 @@ import click
 from rubric_ci.errors import CannotConfigure, CannotFindEvals, ExitCode
 from rubric_ci.evaluators.assertions.marking import is_of_text
 from rubric_ci.files.project.loaded_project import load_project, open_project, show_problems
-from rubric_ci.gate.report.report_file import check_ours, check_whole, read_report
+from rubric_ci.gate.report.report_file import check_ours, read_report
 from rubric_ci.models.judge.prompt_parts import NOTHING, Part, parts_of
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.parts.lab.agreement import mark_text
 from rubric_ci.parts.lab.labels import (
     ANOTHER,
     AnswerKey,
-    Draw,
     Label,
-    Split,
     copies_of,
-    draw,
     read_labels,
     write_labels,
 )
@@ -37,7 +33,6 @@ from rubric_ci.text.escape import log_line, log_text
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.answers import KeptAnswer, answer_of, identity
 from rubric_ci.values.command_settings import LabelSettings
-from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.media import COPIES, answer_pictures
@@ -216,17 +211,7 @@ def _edited(typed: str, key: str) -> str:
     return typed + key if key.isdecimal() or (key == "-" and not typed) else typed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """The person who labels, the purpose, and the answers that were drawn at random."""
-
-    path: Path
-    by: str | None = None
-    split: Split | None = None
-    draws: Mapping[CaseKey, Draw] | None = None  # None: every answer is labelled
-
-
-_Labels: TypeAlias = dict[tuple[AnswerKey, str | None], Label]
+_Labels: TypeAlias = dict[AnswerKey, Label]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,16 +226,13 @@ class Question:
         return (self.case.file, self.case.id, self.spec.name, identity(self.kept))
 
 
-def questions_of(
-    report: RunReport, cases: Sequence[EvalCase], drawn: Container[CaseKey] | None = None
-) -> list[Question]:
-    """Return a question for every criterion of every answer in the report, or of those drawn."""
+def questions_of(report: RunReport, cases: Sequence[EvalCase]) -> list[Question]:
+    """Return a question for every criterion of every answer in the report."""
     known = {case.key: case for case in cases}
     return [
         Question(case=case, spec=spec, kept=_subject(result, spec), criterion=criterion)
         for result in report.cases
         if result.answered and result.key in known
-        if drawn is None or result.key in drawn
         for case in [known[result.key]]
         for spec in case.rubrics
         for criterion in spec.rubric.judged
@@ -269,20 +251,19 @@ def _subject(result: CaseResult, spec: RubricSpec) -> KeptAnswer:
     )
 
 
-def label_answers(questions: Sequence[Question], session: Session) -> int:
+def label_answers(questions: Sequence[Question], path: Path) -> int:
     """Ask until every question has a mark or the person quits; return the number of marks."""
-    known = read_labels(session.path) if session.path.exists() else ()
-    labels = {(each.key, each.by): each for each in known}
-    _add_draws(questions, session, labels)
+    known = read_labels(path) if path.exists() else ()
+    labels = {each.key: each for each in known}
     keys = key_presses()
-    marks = [_mark(question, session, labels) for question in questions]
+    marks = [_mark(question, labels) for question in questions]
     at = next((n for n, mark in enumerate(marks) if mark is None), len(questions))
     unfolded = False
     while at < len(questions):
         question = questions[at]
-        mark = _mark(question, session, labels)
+        mark = _mark(question, labels)
         place = f"{at + 1:,} of {len(questions):,}"
-        copies = copies_of(session.path)
+        copies = copies_of(path)
         click.clear()
         shown = screen(question, place=place, previous=mark, unfolded=unfolded, copies=copies)
         click.echo("\n".join(shown))
@@ -296,36 +277,19 @@ def label_answers(questions: Sequence[Question], session: Session) -> int:
             case "skip":
                 at += 1
             case mark:
-                _add(question, mark, session, labels)
-                write_labels(session.path, labels.values())
+                _add(question, mark, labels)
+                write_labels(path, labels.values())
                 at += 1
     click.clear()
-    return sum(_mark(question, session, labels) is not None for question in questions)
+    return sum(_mark(question, labels) is not None for question in questions)
 
 
-def _add_draws(questions: Sequence[Question], session: Session, labels: _Labels) -> None:
-    """Keep the draw with answers that this person labelled before they were drawn."""
-    changed = False
-    for question in questions:
-        label = labels.get((question.key, session.by))
-        draw = _draw_of(question, session)
-        if label and draw and label.draw is None:
-            labels[question.key, session.by] = replace(label, draw=draw)
-            changed = True
-    if changed:
-        write_labels(session.path, labels.values())
-
-
-def _draw_of(question: Question, session: Session) -> Draw | None:
-    return (session.draws or {}).get(question.case.key)
-
-
-def _mark(question: Question, session: Session, labels: _Labels) -> MarkValue | None:
-    label = labels.get((question.key, session.by))
+def _mark(question: Question, labels: _Labels) -> MarkValue | None:
+    label = labels.get(question.key)
     return label.marks.get(question.criterion.id) if label else None
 
 
-def _add(question: Question, mark: MarkValue, session: Session, labels: _Labels) -> None:
+def _add(question: Question, mark: MarkValue, labels: _Labels) -> None:
     empty = Label(
         file=question.case.file,
         id=question.case.id,
@@ -335,13 +299,10 @@ def _add(question: Question, mark: MarkValue, session: Session, labels: _Labels)
         file_changes=question.kept.file_changes,
         media=question.kept.media,
         marks={},
-        split=session.split,
-        by=session.by,
-        draw=_draw_of(question, session),
     )
-    label = labels.get((question.key, session.by), empty)
+    label = labels.get(question.key, empty)
     marks = {**label.marks, question.criterion.id: mark}
-    labels[question.key, session.by] = replace(label, marks=marks)
+    labels[question.key] = replace(label, marks=marks)
 
 
 def label(settings: LabelSettings) -> ExitCode:
@@ -356,12 +317,9 @@ def label(settings: LabelSettings) -> ExitCode:
     loaded = load_project(settings.paths, open_project(settings.config))
     show_problems(loaded.diagnostics)
     cases = loaded.cases
-    if settings.sample:
-        check_whole(report)  # a part of the suite is not a random sample of it
     if report.covers:
         click.echo(f"{log_line(str(settings.report))} covers {report.covers}", err=True)
-    draws = _draws(report, settings)
-    questions = questions_of(report, cases, draws)
+    questions = questions_of(report, cases)
     if not questions:
         raise CannotFindEvals(
             f"{settings.report} has no answer to a case with rubrics of these files",
@@ -370,24 +328,8 @@ def label(settings: LabelSettings) -> ExitCode:
     pictures = (each for question in questions for each in question.kept.media)
     read = copies_in(settings.report.parent / COPIES)
     keep_copies(pictures, read, copies_of(settings.labels), ANOTHER)
-    session = Session(
-        path=settings.labels, by=settings.by or None, split=settings.split, draws=draws
-    )
-    _show_end(label_answers(questions, session), len(questions), settings.labels)
+    _show_end(label_answers(questions, settings.labels), len(questions), settings.labels)
     return ExitCode.OK
-
-
-def _draws(report: RunReport, settings: LabelSettings) -> Mapping[CaseKey, Draw] | None:
-    if settings.sample is None:
-        return None
-    draws = draw(report, *settings.sample, settings.seed)
-    counts = Counter(each.judged for each in draws.values())
-    for count, wanted, noun in zip(
-        (counts["pass"], counts["fail"]), settings.sample, ("passes", "fails"), strict=True
-    ):
-        if count < wanted:
-            click.echo(f"only {count} of the judge's {noun} can be drawn", err=True)
-    return draws
 
 
 def _show_end(marked: int, total: int, path: Path) -> None:

@@ -1,20 +1,16 @@
-"""Label files: marks that a person gave to recorded answers, and the answers drawn for it.
+"""Label files: marks that a person gave to recorded answers.
 
-A line of JSON has the keys `{"file", "id", "evaluator", "answer", "marks"}` and may have `"split"`,
-`"by"` and `"draw"`; for criteria about work `"trace"` and `"file_changes"`, and of an answer with
-images `"media"`, as a report has them. It contains the answer, so that labels stay valid when
-answers are recorded again. Missing marks are left out.
-
-Answers are drawn within the judge's passes and within its fails. Only cases whose verdict depends
-on one rubric are drawn: a person's marks then give the verdict.
+A line of JSON has the keys `{"file", "id", "evaluator", "answer", "marks"}`; for criteria about
+work also `"trace"` and `"file_changes"`, and of an answer with images `"media"`, as a report has
+them. It contains the answer, so that labels stay valid when answers are recorded again. Missing
+marks are left out.
 """
 
 import json
-import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, TypeAlias
 
 from rubric_ci.errors import InvalidInput
 from rubric_ci.files.parsing import typed_json
@@ -23,41 +19,19 @@ from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loaded_project import show_problems
 from rubric_ci.models.judge.reply import is_allowed
 from rubric_ci.values.answers import identity
-from rubric_ci.values.comparison import CaseKey
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Picture
-from rubric_ci.values.report import JudgeInfo, RunReport
-from rubric_ci.values.results import CaseResult, Graded
 from rubric_ci.values.scoring import MarkValue
 from rubric_ci.values.trace import CaseTrace, FileChange
 
 _KEYS = ("file", "id", "evaluator", "answer", "marks")
 _WORK = ("trace", "file_changes", "media")
-_OPTIONAL = ("split", "by", "draw", *_WORK)
-
-Split: TypeAlias = Literal["test", "tune"]
-"""The purpose of a label: to measure the judge, or to choose its model and prompt."""
 
 AnswerKey: TypeAlias = tuple[str, str, str, str]
 """File, case id, evaluator, and the answer with its work (`values.answers.identity`)."""
-
-TEST: Split = "test"
-TUNE: Split = "tune"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draw:
-    """How an answer was drawn at random from a report's answers with the same judged verdict."""
-
-    judged: Literal["pass", "fail"]  # of the case, by the judge; borderline is not a pass
-    drawn: int  # number of answers drawn from these
-    of: int  # number of such answers in the report
-    seed: int
-    at: str  # day of the report, YYYY-MM-DD
-    judge: str  # model, prompt version, mode and votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +41,6 @@ class Label:
     evaluator: str
     answer: str
     marks: Mapping[str, MarkValue]  # by criterion id
-    split: Split | None = None  # None: the line does not have the key, which means "test"
-    by: str | None = None  # the person; None: the line does not have the key
-    draw: Draw | None = None  # None: the answer was not drawn at random
     trace: CaseTrace | None = None  # None: no criterion is about work
     file_changes: tuple[FileChange, ...] = ()
     media: tuple[Picture, ...] = ()  # of the answer
@@ -82,11 +53,6 @@ class Label:
     def case(self) -> str:
         """The case of the answer: answers of one case are not independent."""
         return f"{self.file}\n{self.id}"
-
-    @property
-    def weight(self) -> float:
-        """The number of answers of the report that this one stands for."""
-        return self.draw.of / self.draw.drawn if self.draw else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,18 +105,14 @@ def match(
     return tuple(matched), tuple(problems)
 
 
-def in_split(labels: Sequence[Label], split: Split) -> tuple[Label, ...]:
-    return tuple(label for label in labels if (label.split or TEST) == split)
-
-
 def _keys(label: Label) -> tuple[str, ...]:
-    return (*_KEYS, *(key for key in _OPTIONAL if getattr(label, key) not in (None, ())))
+    return (*_KEYS, *(key for key in _WORK if getattr(label, key) not in (None, ())))
 
 
 def _value(label: Label, key: str) -> JSON:
     value = getattr(label, key)
     match value:
-        case Draw() | CaseTrace():
+        case CaseTrace():
             return asdict(value)
         case (FileChange() | Picture(), *_):
             return [asdict(each) for each in value]
@@ -164,12 +126,11 @@ def _label(line: str) -> Label | str:
         return "is not JSON"
     if problem := next(_problems(value), ""):
         return problem
-    draw = {"draw": Draw(**value["draw"])} if "draw" in value else {}
     try:
         work = _work(value)
     except Mismatch as error:
         return f"trace, file_changes and media must have the form of a report: {error}"
-    return Label(**{**value, **draw, **work})
+    return Label(**{**value, **work})
 
 
 def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
@@ -184,33 +145,13 @@ def _work(value: Mapping[str, JSON]) -> Mapping[str, Any]:
 
 def _problems(value: JSON) -> Iterator[str]:
     """Yield the problems of a line's data; later checks rely on earlier ones."""
-    if not isinstance(value, dict) or value.keys() - set(_OPTIONAL) != set(_KEYS):
-        yield f"a label has the keys {', '.join(_KEYS)}, and may have {', '.join(_OPTIONAL)}"
+    if not isinstance(value, dict) or value.keys() - set(_WORK) != set(_KEYS):
+        yield f"a label has the keys {', '.join(_KEYS)}, and may have {', '.join(_WORK)}"
         return
     if not all(isinstance(value[key], str) for key in _KEYS[:-1]):
         yield "file, id, evaluator and answer must be texts"
     if not isinstance(value["marks"], dict):
         yield "marks must be an object, criterion id to mark"
-    if value.get("split", TEST) not in get_args(Split):
-        yield f"split must be {' or '.join(get_args(Split))}"
-    if not isinstance(value.get("by", ""), str):
-        yield "by must be a text"
-    if "draw" in value:
-        yield from _draw_problems(value["draw"])
-
-
-def _draw_problems(value: JSON) -> Iterator[str]:
-    numbers, texts = {"drawn", "of", "seed"}, {"judged", "at", "judge"}
-    if not isinstance(value, dict) or value.keys() != numbers | texts:
-        yield f"draw must have the keys {', '.join(field.name for field in fields(Draw))}"
-    elif any(type(value[name]) is not int for name in numbers):
-        yield "drawn, of and seed of draw must be integers"
-    elif not all(isinstance(value[name], str) for name in texts):
-        yield "judged, at and judge of draw must be texts"
-    elif not 1 <= value["drawn"] <= value["of"]:
-        yield "drawn of draw must be from 1 to of"
-    elif value["judged"] not in {"pass", "fail"}:
-        yield "judged of draw must be pass or fail"
 
 
 def _wrong_marks(label: Label, spec: RubricSpec) -> Iterator[str]:
@@ -257,49 +198,3 @@ def copies_of(path: Path) -> Path:
 def write_labels(path: Path, found: Iterable[Label]) -> None:
     """Write the labels, atomically."""
     working_tree.write_text(path, dump(found), "the labels", ANOTHER)
-
-
-def draw(report: RunReport, passes: int, fails: int, seed: int) -> dict[CaseKey, Draw]:
-    """Return the drawn cases with their draws; fewer if there are fewer."""
-    found: dict[CaseKey, Draw] = {}
-    chance = random.Random(seed)  # noqa: S311 - a reproducible draw
-    by_one_rubric = [case for case in report.cases if is_eligible(case)]
-    groups: Sequence[tuple[Literal["pass", "fail"], int]] = (("pass", passes), ("fail", fails))
-    for judged, wanted in groups:
-        keys = [c.key for c in by_one_rubric if judged_as(c) == judged]
-        drawn = min(wanted, len(keys))
-        kept = Draw(
-            judged=judged,
-            drawn=drawn,
-            of=len(keys),
-            seed=seed,
-            at=report.started_at[:10],
-            judge=judge_text(report.judge),
-        )
-        found |= dict.fromkeys(chance.sample(keys, drawn), kept)
-    return found
-
-
-def is_eligible(case: CaseResult) -> bool:
-    """Return True for a graded case whose verdict depends on one rubric."""
-    return case.verdict is not None and len(list(_counted(case))) == 1
-
-
-def judged_as(case: CaseResult) -> Literal["pass", "fail"]:
-    return "pass" if case.verdict == "pass" else "fail"
-
-
-def judge_text(judge: JudgeInfo | None) -> str:
-    """Return the identity of a judge; empty: none."""
-    if judge is None:
-        return ""
-    return f"{judge.model}, prompt {judge.prompt_version}, {judge.mode}, votes {judge.votes}"
-
-
-def _counted(case: Graded) -> Iterator[str]:
-    """Yield the evaluators that count; a second name if one of them is no rubric."""
-    for each in case.evaluators:
-        if each.weight:
-            yield each.name
-            if each.type != "rubric":
-                yield "not a rubric"

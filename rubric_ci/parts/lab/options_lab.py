@@ -1,7 +1,6 @@
 """The commands `judge`, `probe`, `baseline` and `history` with their options."""
 
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,6 @@ from rubric_ci.cli import options
 from rubric_ci.cli.click_types import FILE, Count, Group, command, examples, option
 from rubric_ci.text.escape import log_line
 from rubric_ci.values import formats_and_defaults
-
-_calibration = partial(option, heading="Calibration")
-
-
-def _read_sample(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    passes, plus, fails = text.partition("+")
-    if not (plus and passes.isdecimal() and fails.isdecimal() and int(passes) + int(fails)):
-        raise click.BadParameter(f"invalid sample `{text}`: expected P+F, such as 20+20")
-    return int(passes), int(fails)
 
 
 @click.group(cls=Group)
@@ -79,21 +67,6 @@ def run_tests(**options: Any) -> None:
     default=formats_and_defaults.LABELS,
     help="File to write the marks to.",
 )
-@option(
-    "--sample",
-    metavar="P+F",
-    callback=_read_sample,
-    help="Draw P answers at random that the judge passes and F that it fails, such as 20+20; "
-    "default: every answer.",
-)
-@option("--seed", default=0, metavar="N", help="Random seed of the draw.")
-@option("--by", default="", metavar="NAME", help="Who labels, if several people do.")
-@option(
-    "--split",
-    type=click.Choice(["test", "tune"]),
-    show_default="test",
-    help="Split of new labels: `test` measures the judge, `tune` chooses its prompt.",
-)
 def label(**options: Any) -> None:
     """Mark the answers of a report yourself.
 
@@ -112,19 +85,6 @@ def label(**options: Any) -> None:
 @options.config
 @options.policy_from
 @options.judge
-@_calibration(
-    "--output",
-    type=FILE,
-    metavar="FILE",
-    help="File to write instead of calibration.json at the root of the repository.",
-)
-@_calibration(
-    "--split",
-    type=click.Choice(["test", "tune"]),
-    default="test",
-    help="Which split to measure; `tune` writes no calibration.json.",
-)
-@_calibration("--seed", default=0, metavar="N", help="Random seed for the confidence intervals.")
 @options.requests
 def calibrate(**options: Any) -> None:
     """Measure the agreement between the judge and a person.

@@ -171,10 +171,7 @@ def _marks(result: CaseResult) -> Marks | NotJudged:
 
 
 def measure_agreement(
-    labelled: Sequence[LabelledAnswer],
-    judged: Sequence[Marks | NotJudged],
-    judge: JudgeConfig,
-    seed: int,
+    labelled: Sequence[LabelledAnswer], judged: Sequence[Marks | NotJudged], judge: JudgeConfig
 ) -> Calibration | None:
     """Return the agreement on the answers that have marks; None if there are none."""
     with_marks = [
@@ -185,17 +182,12 @@ def measure_agreement(
     if not with_marks:
         return None
     silent = len(labelled) - len(with_marks)
-    generator = random.Random(seed)  # noqa: S311 - reproducible draws
+    generator = random.Random(0)  # noqa: S311 - reproducible draws
     draw = partial(generator.gammavariate, beta=1.0)
     return calibrate(with_marks, judge_info(judge), draw, silent)
 
 
 def _marked(labelled: LabelledAnswer, marks: Marks) -> JudgedLabel:
     given = {name: criterion.mark for name, criterion in marks.items()}
-    votes = {
-        name: criterion.votes
-        for name, criterion in marks.items()
-        if criterion.votes and not criterion.judges
-    }
     reasons = {name: criterion.reasoning for name, criterion in marks.items()}
-    return JudgedLabel(labelled=labelled, marks=given, votes=votes, reasons=reasons)
+    return JudgedLabel(labelled=labelled, marks=given, reasons=reasons)

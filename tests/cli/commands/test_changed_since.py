@@ -124,20 +124,6 @@ def test_the_base_comes_from_the_event_of_a_workflow(checkout: Checkout, tmp_pat
     assert report(checkout)["verdict"] == "nothing-changed"
 
 
-def test_a_calibration_that_decides_the_mode_of_the_judge(checkout: Checkout) -> None:
-    rubrics = "    rubrics: [{id: greets, expected_outcome: Greets}]\n"
-    evals = f"evalcases:\n  - id: one\n    input: Say hello\n{rubrics}"
-    judge = "judge: {model: openai/gpt-6-luna, mode: auto}\n"
-    chosen = '{"version": 3, "split": "test", "modes": {"chosen": "%s"}}'
-    config = judge + FILES["rubric-ci.yaml"]
-    checkout.commit({"rubric-ci.yaml": config, "evals/a.yaml": evals})
-    checkout.write({"calibration.json": chosen % "batched"})  # as without the file
-    assert run(checkout, "--list", "--changed-since", "main").stdout == "0 cases\n"
-    checkout.write({"calibration.json": chosen % "isolated"})
-    listed = run(checkout, "--list", "--changed-since", "main").stdout
-    assert listed.startswith("evals/a.yaml:2  one  default  judge changed\n1 case\n")
-
-
 def test_globs_and_files_too_many(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     """A case is never skipped because its globs could not be compared."""
     monkeypatch.setattr(Comparisons, "MOST", 20)

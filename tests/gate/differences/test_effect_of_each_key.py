@@ -55,7 +55,6 @@ SILENT_IN_A_CASE = {
 SILENT_IN_A_CONFIGURATION = {
     "Config.evals": "cases that it loses are told as removed",
     "Config.compare": "told with the targets that decide",
-    "Config.auto_mode": "the calibration is told",
     "Config.judges": "it follows from the base",
     "Config.targets": "a new target is told where a case has it",
     "*.name": "another name is another target",

@@ -160,7 +160,6 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
         env_allow=("MINE",),
         untrusted=UntrustedCaps(max_cases=3),
         shared_rubrics={"safe": "{}"},
-        auto_mode=True,
     )
     found = governed(Config(), base, configured=True)
     names = {each.name for each in fields(Config)} - NOT_POLICY
@@ -168,4 +167,4 @@ def test_every_other_key_of_the_configuration_is_policy() -> None:
         name: getattr(base, name) for name in names
     }
     assert [name for name in names if getattr(base, name) == getattr(Config(), name)] == []
-    assert names - {"auto_mode"} == POLICY  # which is of `judge`
+    assert names == POLICY

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.agreement import Pair, agreement, flips, interval, kappa, pair, recall
+from rubric_ci.parts.lab.agreement import Pair, agreement, interval, kappa, pair, recall
 from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.rubric import Choice, Chosen, Level, Levelled, Scored, ScoreRange
 from rubric_ci.values.scoring import MarkValue
@@ -66,11 +66,6 @@ def test_cannot_assess_has_no_position() -> None:
         ]
     )
     assert found.kappa == pytest.approx(1 - (1 / 3) / (6 / 9))
-    assert found.confusion == {
-        ("cannot_assess", "0"): 1,
-        ("cannot_assess", "cannot_assess"): 1,
-        ("10", "10"): 1,
-    }
 
 
 def test_one_mark_everywhere_leaves_kappa_undefined() -> None:
@@ -89,16 +84,6 @@ def test_criteria_with_one_answer_are_counted() -> None:
     assert agreement(pairs).lone_criteria == 1
 
 
-def test_a_drawn_label_counts_as_often_as_it_stands_for() -> None:
-    marks = [(True, True, 9), (True, False, 1), (False, True, 2), (False, False, 4)]
-    weighed = [pair(CHECK, f"{a} {b}", a, b, weight=n) for a, b, n in marks]
-    repeated = [pair(CHECK, f"{a} {b} {i}", a, b) for a, b, n in marks for i in range(n)]
-    one, other = agreement(weighed), agreement(repeated)
-    assert one.kappa == pytest.approx(other.kappa)
-    assert (one.n, one.accuracy, one.leniency) == (4, other.accuracy, other.leniency)
-    assert (other.n, other.sensitivity) == (16, one.sensitivity)
-
-
 @pytest.mark.parametrize(
     ("marks", "leniency"),
     [
@@ -111,36 +96,16 @@ def test_leniency_has_a_sign(marks: list[tuple[int, int]], leniency: float) -> N
     assert agreement(checks(marks)).leniency == leniency
 
 
-def test_confusion_has_words() -> None:
-    assert agreement(checks([(1, 0), (1, 1), (1, 0)])).confusion == {
-        ("satisfied", "not satisfied"): 2,
-        ("satisfied", "satisfied"): 1,
-    }
-
-
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30), st.integers())
 def test_bounds(marks: list[tuple[bool, bool]], seed: int) -> None:
     pairs = [pair(CHECK, str(i), a, b) for i, (a, b) in enumerate(marks)]
     found = agreement(pairs, seeded(seed), draws=20)
     assert 0 <= found.accuracy <= 1
     assert -1 <= found.leniency <= 1
-    assert sum(found.confusion.values()) == found.n == len(marks)
+    assert found.n == len(marks)
     assert found.kappa is None or -1 - 1e-9 <= found.kappa <= 1
     if found.interval:
         assert found.interval[0] <= found.interval[1]
-
-
-@pytest.mark.parametrize(
-    ("votes", "flipped"),
-    [
-        pytest.param([[True, True, True]], 0.0, id="unanimous"),
-        pytest.param([[True, True, False], [8, 8, 8]], 0.5, id="one of two flips"),
-        pytest.param([[True], [False]], None, id="nothing repeated"),
-        pytest.param([], None, id="nothing"),
-    ],
-)
-def test_votes(votes: list[list[MarkValue]], flipped: float | None) -> None:
-    assert flips(votes) == flipped
 
 
 NO_GROUND = "cannot_assess"
@@ -150,23 +115,23 @@ NO_GROUND = "cannot_assess"
     ("marks", "rates"),
     [
         pytest.param([], (None, None), id="no checks"),
-        pytest.param([(True, True, 1)] * 3, (1.0, None), id="the person never says no"),
+        pytest.param([(True, True)] * 3, (1.0, None), id="the person never says no"),
         pytest.param(
-            [(True, True, 3), (True, False, 1), (False, True, 1), (False, False, 2)],
+            [(True, True)] * 3 + [(True, False), (False, True)] + [(False, False)] * 2,
             (3 / 4, 2 / 3),
-            id="each counts as often as it stands for",
+            id="each of both",
         ),
         pytest.param(
-            [(True, NO_GROUND, 1), (True, True, 1), (NO_GROUND, NO_GROUND, 1)],
+            [(True, NO_GROUND), (True, True), (NO_GROUND, NO_GROUND)],
             (0.5, None),
             id="cannot_assess is not the person's mark",
         ),
     ],
 )
 def test_rates(
-    marks: list[tuple[MarkValue, MarkValue, int]], rates: tuple[float | None, float | None]
+    marks: list[tuple[MarkValue, MarkValue]], rates: tuple[float | None, float | None]
 ) -> None:
-    pairs = [pair(CHECK, str(n), a, b, weight=w) for n, (a, b, w) in enumerate(marks)]
+    pairs = [pair(CHECK, str(n), a, b) for n, (a, b) in enumerate(marks)]
     assert (recall(pairs, mark=True), recall(pairs, mark=False)) == rates
 
 

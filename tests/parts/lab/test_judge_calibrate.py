@@ -106,13 +106,8 @@ def labels() -> list[Label]:
     ]
 
 
-def configure(judge: Gullible, *, mode: str = "batched", **gate: float) -> None:
-    model = {
-        "mode": mode,
-        "model": "openai/gullible",
-        "api_base": f"{judge.url}/v1",
-        "api_key": "${{ KEY }}",
-    }
+def configure(judge: Gullible, **gate: float) -> None:
+    model = {"model": "openai/gullible", "api_base": f"{judge.url}/v1", "api_key": "${{ KEY }}"}
     target = {"name": "default", "provider": "mock", "response": "Canberra"}
     config = {"judge": model, "gate": gate, "targets": [target], "env": {"allow": ["KEY"]}}
     Path("rubric-ci.yaml").write_text(json.dumps(config), encoding="utf-8")
@@ -147,7 +142,6 @@ def test_what_it_prints_and_writes(calibrated: Calibrated) -> None:
         "a.eval.yaml: depth      4  0.50   0.93   0.16 to 0.99     -     -     +0.10",
         "all                     8  0.62   0.65  -0.09 to 0.93  1.00  0.50     +0.18",
     ]
-    assert "  1 x person not satisfied, judge satisfied" in result.stdout
     assert result.stderr.splitlines()[-1] == f"wrote {calibrated.file}"
     found = calibration(calibrated.file)
     assert found["judge"] == {
@@ -158,11 +152,6 @@ def test_what_it_prints_and_writes(calibrated: Calibrated) -> None:
     }
     assert found["overall"]["n"] == 8
     assert [c["id"] for c in found["criteria"]] == ["city", "depth"]
-    assert found["criteria"][0]["confusion"] == [
-        {"person": "not satisfied", "judge": "not satisfied", "n": 1},
-        {"person": "not satisfied", "judge": "satisfied", "n": 1},
-        {"person": "satisfied", "judge": "satisfied", "n": 2},
-    ]
 
 
 def test_each_criterion_has_a_name_of_its_own(judge: Gullible) -> None:
@@ -201,35 +190,11 @@ def test_the_marks_that_differ(calibrated: Calibrated) -> None:
     }
 
 
-def test_what_chose_the_judge_does_not_vouch_for_it(judge: Gullible) -> None:
-    chose = [replace(label, split="tune") for label in labels()[:1]]
-    Path("labels.jsonl").write_text(dump([*chose, *labels()[1:]]), encoding="utf-8")
-    result = rubric_ci("judge", "calibrate", "labels.jsonl")
-    assert "1 of 4 labelled answers are of the other split and are not counted" in result.stderr
-    assert (calibration()["split"], calibration()["overall"]["n"]) == ("test", 6)
-    Path("calibration.json").unlink()
-    assert (
-        "all                     2 "
-        in rubric_ci("judge", "calibrate", "labels.jsonl", "--split", "tune").stdout
-    )
-    assert not Path("calibration.json").exists()
-    rubric_ci(
-        "judge", "calibrate", "labels.jsonl", "--split", "tune", "--output", "calibration.json"
-    )
-    rubric_ci("run", "--case", "a")
-    assert notes() == [
-        "calibration.json: it is of the labels with split 'tune', which chose the judge"
-    ]
-
-
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_calibration_of_an_earlier_version(judge: Gullible, version: int) -> None:
-    old = {"version": version, "split": "test", "judge": {}, "overall": {"kappa": 0.9}}
+    old = {"version": version, "judge": {}, "overall": {"kappa": 0.9}}
     Path("calibration.json").write_text(json.dumps(old), encoding="utf-8")
-    why = (
-        "it is of an earlier version, whose kappa may be too high; "
-        "run `rubric-ci judge calibrate` again"
-    )
+    why = "it is of an earlier version; run `rubric-ci judge calibrate` again"
     rubric_ci("run", "--case", "a")
     assert notes() == [f"calibration.json: {why}"]
     configure(judge, min_kappa=0.6)
@@ -330,57 +295,3 @@ def test_a_judge_of_an_evaluator_needs_its_own(judge: Gullible, calibrated: Cali
     assert result.exit_code == 2
     assert "model was 'openai/gullible' and is 'openai/other'" in result.stderr
     assert rubric_ci("run", "--case", "a").exit_code == 0
-
-
-@pytest.fixture(params=[True, False], ids=["a judge with a halo", "a judge without"])
-def either(judge: Gullible, request: pytest.FixtureRequest) -> Iterator[Gullible]:
-    """A judge and eight labelled answers that meet the first of two criteria only."""
-    text = EVALS.partition("  - id: depth")[0] + "  - {id: year, expected_outcome: Names 1913}\n"
-    text += "evalcases:\n" + "".join(f"  - {{id: c{n}, input: Question {n}}}\n" for n in range(8))
-    Path("a.eval.yaml").write_text(text, encoding="utf-8")
-    marks = {"city": True, "year": False}
-    given = [replace(labels()[0], id=f"c{n}", answer="Canberra", marks=marks) for n in range(8)]
-    Path("labels.jsonl").write_text(dump(given), encoding="utf-8")
-    with judging([probe(text, f"c{n}", "Canberra", marks) for n in range(8)]) as running:
-        running.halo = request.param
-        configure(running, mode="auto")
-        yield running
-
-
-def test_both_modes_are_measured_and_one_is_chosen(either: Gullible) -> None:
-    result = rubric_ci("judge", "calibrate", "labels.jsonl")
-    assert result.exit_code == 0, result.output
-    assert [line for line in result.stderr.splitlines() if line.startswith("judging")] == [
-        "judging 8 answers with openai/gullible, batched",
-        "judging 8 answers with openai/gullible, isolated",
-    ]
-    assert "about 8 requests to openai/gullible" in result.stderr
-    assert "about 16 requests to openai/gullible" in result.stderr
-    chosen = "isolated" if either.halo else "batched"
-    assert result.stdout.splitlines()[0] == f"openai/gullible, prompt 1, {chosen}, 1 vote"
-    compared = (
-        "Batching shows a loss of agreement (kappa 0.00 with all criteria in one request, - with "
-        "one request per criterion, p = 0.0078): `auto` is `isolated`"
-        if either.halo
-        else "Batching shows no loss of agreement (kappa - with all criteria in one request, - "
-        "with one request per criterion, p = 1): `auto` is `batched`"
-    )
-    assert result.stdout.splitlines()[-1] == compared
-    found = calibration()
-    assert found["judge"]["mode"] == found["modes"]["chosen"] == chosen
-    assert found["modes"]["batched"]["accuracy"] == (0.5 if either.halo else 1)
-    assert found["modes"]["isolated"]["accuracy"] == 1
-
-
-def test_a_run_takes_the_mode_that_was_chosen(either: Gullible) -> None:
-    rubric_ci("run", "--case", "c1")
-    unmeasured = "no calibration.json compares the modes; `rubric-ci judge calibrate LABELS`"
-    assert notes() == [f"`judge.mode: auto` is `batched`: {unmeasured} writes it"]
-    assert report()["judge"]["mode"] == "batched"
-    assert report()["totals"]["calls"] == 1
-    rubric_ci("judge", "calibrate", "labels.jsonl")
-    rubric_ci("run", "--case", "c1")
-    assert notes() == []
-    assert report()["judge"]["mode"] == ("isolated" if either.halo else "batched")
-    # The cached mark of the batched request counts for that mode only.
-    assert report()["totals"]["calls"] == (2 if either.halo else 0)

@@ -116,22 +116,6 @@ def test_a_whole_session(folder: Path, start: Start) -> None:
     ]
 
 
-def test_two_people_label_a_draw(folder: Path, start: Start) -> None:
-    for name in ("Ada", "Bea"):
-        terminal = start("--sample", "1+1", "--seed", "7", "--by", name, "--split", "test")
-        terminal.expect_exact("only 0 of the judge's fails can be drawn")
-        terminal.expect_exact("(1 of ")
-        mark(terminal, "rubric-1", "y")
-        terminal.expect_exact("1 of 1 marks are in labels.jsonl")
-        terminal.expect(pexpect.EOF)
-    drawn = {"judged": "pass", "drawn": 1, "of": 2, "seed": 7, "at": "2026-01-01", "judge": ""}
-    about = {"file": "a.eval.yaml", "id": "other", "evaluator": "rubric", "answer": "Vienna"}
-    assert marks(folder) == [
-        {**about, "marks": {"rubric-1": True}, "split": "test", "by": name, "draw": drawn}
-        for name in ("Ada", "Bea")
-    ]
-
-
 def test_what_a_person_sees(start: Start) -> None:
     terminal = start()
     terminal.expect_exact("q quit")
@@ -224,12 +208,8 @@ def test_a_broken_label_file_is_left_alone(folder: Path, start: Start) -> None:
     assert (folder / "labels.jsonl").read_text(encoding="utf-8") == '{"id": 1}\n'
 
 
-def test_a_part_of_the_suite_is_named_and_no_draw(folder: Path, start: Start) -> None:
+def test_a_part_of_the_suite_is_named(folder: Path, start: Start) -> None:
     whole = json_format.read((folder / "report.json").read_text(encoding="utf-8"))
     part = replace(whole, scope=Scope(suite=40).narrowed("case"))
     (folder / "report.json").write_text(json_format.render(part), encoding="utf-8")
     start().expect_exact("covers 3 of 40 cases: case filter")
-    terminal = start("--sample", "1+1", "--by", "a", "--split", "test")
-    terminal.expect_exact("this report covers 3 of 40 cases: case filter")
-    terminal.expect_exact("run the whole suite first")
-    terminal.expect(pexpect.EOF)

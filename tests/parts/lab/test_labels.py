@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rubric_ci.parts.lab.labels import Draw, Label, dump, match, parse
+from rubric_ci.parts.lab.labels import Label, dump, match, parse
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.rubric import Check, Rubric, Scored, ScoreRange
 from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step
@@ -36,18 +36,6 @@ LABELS = st.builds(
     evaluator=st.text(),
     answer=st.text(),
     marks=MARKS,
-    split=st.sampled_from([None, "test", "tune"]),
-    by=st.none() | st.text(),
-    draw=st.none()
-    | st.builds(
-        Draw,
-        judged=st.sampled_from(["pass", "fail"]),
-        drawn=st.integers(1, 60),
-        of=st.integers(60, 900),
-        seed=st.integers(),
-        at=st.text(),
-        judge=st.text(),
-    ),
     trace=st.sampled_from([None, TRACE]),
     file_changes=st.sampled_from([(), (FileChange(path="a", kind="added", diff="+1"),)]),
 )
@@ -69,23 +57,16 @@ INVALID = """
 => is not JSON
 # keys
 {"id": "a"}
-=> a label has the keys file, id, evaluator, answer, marks, and may have split, by, draw, trace,
-   file_changes, media
+=> a label has the keys file, id, evaluator, answer, marks, and may have trace, file_changes, media
 # a number for an id
 {"file": "", "id": 1, "evaluator": "", "answer": "", "marks": {}}
 => file, id, evaluator and answer must be texts
-# a number for a name
-{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "by": 1}
-=> by must be a text
-# an empty draw
-{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "draw": {}}
-=> draw must have the keys judged, drawn, of, seed, at, judge
+# the key of an earlier version
+{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "test"}
+=> a label has the keys file, id, evaluator, answer, marks, and may have trace, file_changes, media
 # a list of marks
 {"file": "", "id": "", "evaluator": "", "answer": "", "marks": []}
 => marks must be an object, criterion id to mark
-# another split
-{"file": "", "id": "", "evaluator": "", "answer": "", "marks": {}, "split": "dev"}
-=> split must be test or tune
 """
 
 

@@ -1,4 +1,4 @@
-"""The pictures of comment, page and terminal in `docs/images`, each in light and dark.
+"""The pictures of comment, page, terminal and history in `docs/images`, each in light and dark.
 
 `make golden` takes them in a headless Chromium, of a report of `tests/golden`. `pictures.json` has
 a digest of the HTML that each was taken of, so that a test notices an old picture without a
@@ -21,10 +21,12 @@ from rich.text import Text
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.parts.formats import page
+from rubric_ci.parts.lab import history_records
 from rubric_ci.reports import markdown, terminal
 from rubric_ci.reports.markdown import Links
 from tests import chromium
 from tests.chromium import Page
+from tests.parts.lab.nights import records
 
 ROOT: Final = Path(__file__).parents[2]
 IMAGES: Final = ROOT / "docs/images"
@@ -106,6 +108,8 @@ def _pictures(end: str, *, dark: bool) -> Iterator[Picture]:
     yield Picture(f"report{end}.png", whole, 1100, 1500, dark)
     printed = terminal.render(report, width=COLUMNS, color=True)
     yield Picture(f"terminal{end}.png", _coloured(printed, dark=dark), 960, 1000, dark)
+    past = history_records.render(list(records()))
+    yield Picture(f"history{end}.png", _coloured(past, dark=dark), 960, 1000, dark)
 
 
 def _coloured(text: str, *, dark: bool) -> str:

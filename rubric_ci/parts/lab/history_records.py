@@ -343,7 +343,7 @@ def _unsteady(every: Sequence[Strip]) -> Iterator[str]:
     if not unsteady:
         return
     yield ""
-    yield f"cases without a steady pass, the oldest run on the left:  {LEGEND}"
+    yield f"cases without a steady pass, the oldest run first:  {LEGEND}"
     for strip in unsteady:
         signs = "".join(SIGNS[letter] for letter in strip.verdicts)
         name = log_line(f"{strip.key[0]}: {strip.key[1]}")

@@ -24,7 +24,7 @@ started (UTC)     verdict            score  pass rate  cost
 2026-01-11 02:43  fail, gate fails   0.84   80 %       $0.0500
 2026-01-12 02:43  fail, gate fails   0.78   60 %       $0.0500
 
-cases without a steady pass, the oldest run on the left:  █ pass  ▓ borderline  _ fail  w waived  ? no verdict
+cases without a steady pass, the oldest run first:  █ pass  ▓ borderline  _ fail  w waived  ? no verdict
 █__  e.yaml: broken  1 verdict change
 ▓█▓  e.yaml: tone  2 verdict changes
 ?██  e.yaml: late

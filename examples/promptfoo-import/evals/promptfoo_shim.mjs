@@ -23,7 +23,6 @@ const TEXTS = {
   matches: (text, value) => new RegExp(value).test(text),
   is_json: (text) => parsed(text) !== undefined,
   contains_json: (text) => hasObject(text),
-  levenshtein: (text, { text: other, most }) => distance(text, other) <= most,
   word_count: (text, { min = 0, max = Infinity }) => words(text) >= min && words(text) <= max,
 };
 
@@ -51,19 +50,6 @@ function between(text, start) {
     if (open === 0) return text.slice(start, at + 1);
   }
   return text.slice(start) + "}".repeat(open);
-}
-
-function distance(one, other) {
-  let row = [...Array(other.length + 1).keys()];
-  for (let at = 1; at <= one.length; at += 1) {
-    const next = [at];
-    for (let to = 1; to <= other.length; to += 1) {
-      const cost = one[at - 1] === other[to - 1] ? 0 : 1;
-      next.push(Math.min(next[to - 1] + 1, row[to] + 1, row[to - 1] + cost));
-    }
-    row = next;
-  }
-  return row[other.length];
 }
 
 const words = (text) => text.split(/\s+/).filter(Boolean).length;
@@ -172,13 +158,12 @@ async function outcome(check, output, context) {
 
 async function grade(given) {
   const { checks, vars, mean } = given.config;
-  const reply = replyOf(given);
   const prompt = { raw: given.question, label: given.question };
   const assertions = [];
   const scores = [];
   for (const check of checks) {
     const output = await transformed(check.transform ?? [], written(given), { vars, prompt });
-    const context = { ...reply, vars, prompt: given.question, config: check.config, test: { vars } };
+    const context = { vars, prompt: given.question, config: check.config, test: { vars } };
     const [passed, evidence, score] = await outcome(check, output, context);
     const weight = check.weight ?? 1;
     scores.push({ weight, score });
@@ -204,9 +189,9 @@ async function answer(vars, config, reference, prompt, transforms) {
   if (typeof provider === "function" && provider.prototype?.callApi) provider = new provider(options);
   const call = typeof provider === "function" ? provider : provider.callApi.bind(provider);
   const context = { vars, prompt: { raw: prompt, label: prompt } };
-  const { output, error, ...rest } = await call(prompt, context, {});
+  const { output, error } = await call(prompt, context, {});
   if (error) throw new Error(error);
-  return printed(await transformed(transforms.map(argument), output, context), rest);
+  return printed(await transformed(transforms.map(argument), output, context));
 }
 
 // A status that is no success is an error: promptfoo has its body as the answer.
@@ -293,23 +278,14 @@ function reading(reader) {
 }
 
 // An answer in JSON, or with white space at its ends, is the text of an object, because rubric-ci
-// reads measurements from a bare one. One that is no text is also the content of a message, which
-// has what else the provider replied.
-function printed(output, rest = {}) {
-  const reply = Object.keys(rest).length ? { reply: rest } : {};
-  const text = typeof output === "string" ? output : JSON.stringify(output);
-  const message = { role: "assistant", content: output, ...reply };
-  if (typeof output !== "string" || reply.reply) {
-    return JSON.stringify({ text, output_messages: [message] });
+// reads measurements from a bare one. One that is no text is also the content of a message.
+function printed(output) {
+  if (typeof output !== "string") {
+    const message = { role: "assistant", content: output };
+    return JSON.stringify({ text: JSON.stringify(output), output_messages: [message] });
   }
   const plain = parsed(output) === undefined && output === output.trim();
-  return plain ? output : JSON.stringify({ text });
-}
-
-// What checks read of the provider's reply.
-function replyOf({ output, messages = [] }) {
-  const rest = messages.at(-1)?.reply ?? {};
-  return { providerResponse: { output: written({ output, messages }), ...rest }, metadata: rest.metadata };
+  return plain ? output : JSON.stringify({ text: output });
 }
 
 // Checks by code get again what a provider gave, if it is no text.

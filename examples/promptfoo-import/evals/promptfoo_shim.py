@@ -1,18 +1,15 @@
 """Runs promptfoo's own Python for rubric-ci; written by `rubric-ci import`, needs nothing else.
 
-Checks: as a code judge. Providers: with FILE[:NAME] or exec:COMMAND, the prompt and their
-transforms, after `--vars FILE CASE` if they read variables and `--config JSON` if they have
-settings. A prompt is a word, or `file:PATH`. Transforms for the other shim: `--transform
-SOURCE...`. All checks of a test: `--all`, or
-`--mean THRESHOLD`, as the aggregator of a composite.
+Checks: as a code judge. Providers: with FILE[:NAME], the prompt and their transforms, after `--vars
+FILE CASE` if they read variables and `--config JSON` if they have settings. A prompt is a word, or
+`file:PATH`. Transforms for the other shim: `--transform SOURCE...`. All checks of a test: `--all`,
+or `--mean THRESHOLD`, as the aggregator of a composite.
 """
 
 import importlib.util
 import itertools
 import json
-import os
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
@@ -109,13 +106,13 @@ def grade(given: dict[str, Any]) -> dict[str, Any]:
     """Return 1 if all checks pass, else 0, and each of them; or the mean of their scores."""
     variables, assertions = given["config"]["vars"], list[dict[str, Any]]()
     scores = list[tuple[float, float, str]]()
-    reply, question = reply_of(given), given["question"]
+    question = given["question"]
     context = {"vars": variables, "prompt": {"raw": question, "label": question}}
     for check in given["config"]["checks"]:
         output = transformed(check.get("transform", []), written(given), context)
         passed, evidence, score, weight = False, "", 0.0, check.get("weight", 1)
         try:
-            rest = {**reply, "prompt": given["question"], "config": check.get("config")}
+            rest = {"prompt": question, "config": check.get("config")}
             result = checked(check["value"], output, {"vars": variables, **rest})
             passed, evidence, score = judged(result, check.get("threshold"), "not" in check)
         except Exception as error:  # noqa: BLE001 - a check that raises fails, as in promptfoo
@@ -147,43 +144,22 @@ def answer(variables: Any, config: Any, reference: str, prompt: str, *transforms
     prompt = variables.pop("__prompt", prompt)  # it stands for an empty one
     options = {"id": reference, "config": config}
     context = {"vars": variables, "prompt": {"raw": prompt, "label": prompt}}
-    if reference.startswith("exec:"):
-        result = executed(reference.removeprefix("exec:"), prompt, options, context)
-    else:
-        result = called(load(reference, "call_api"), prompt, options, context)
+    result = called(load(reference, "call_api"), prompt, options, context)
     if result.get("error"):
         raise SystemExit(result["error"])
-    output = transformed([*map(argument, transforms)], result["output"], context)
-    return as_answer(output, {key: each for key, each in result.items() if key != "output"})
+    return as_answer(transformed([*map(argument, transforms)], result["output"], context))
 
 
-def executed(command: str, prompt: str, options: Any, context: Any) -> dict[str, str]:
-    """Return the output of a command that gets the prompt, its settings and the variables."""
-    words = [*words_of(command), prompt, json.dumps(options), json.dumps(context)]
-    folder = options["config"].get("basePath")
-    done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, encoding="utf-8", check=False)
-    if done.returncode != 0:
-        return {"error": f"the command exited with {done.returncode}"}
-    return {"output": done.stdout.strip()}
-
-
-def words_of(command: str, windows: bool = os.name == "nt") -> list[str]:
-    """Return the words of a command; on Windows a backslash is a part of a path."""
-    if not windows:
-        return shlex.split(command)
-    return [word.strip("\"'") for word in shlex.split(command, posix=False)]
-
-
-def as_answer(output: Any, rest: dict[str, Any] | None = None) -> str:
+def as_answer(output: Any) -> str:
     """Return an answer as rubric-ci reads it.
 
     In JSON, or with white space at its ends, it is the text of an object. One that is no text is
-    also the content of a message, so that checks by code get it again, and the rest of the reply.
+    also the content of a message, so that checks by code get it again.
     """
-    if not isinstance(output, str) or rest:
-        message = {"role": "assistant", "content": output, **({"reply": rest} if rest else {})}
-        text = output if isinstance(output, str) else as_json(output)
-        return json.dumps({"text": text, "output_messages": [message]}, ensure_ascii=False)
+    if not isinstance(output, str):
+        message = {"role": "assistant", "content": output}
+        whole = {"text": as_json(output), "output_messages": [message]}
+        return json.dumps(whole, ensure_ascii=False)
     try:
         json.loads(output)
     except (ValueError, RecursionError):
@@ -203,13 +179,6 @@ def written(given: dict[str, Any]) -> Any:
     content = messages[-1].get("content")
     known = content is not None and not isinstance(content, str)
     return content if known and as_json(content) == given["output"] else given["output"]
-
-
-def reply_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what checks read of the provider's reply."""
-    rest = (given.get("messages") or [{}])[-1].get("reply", {})
-    whole = {"output": written(given), **rest}
-    return {"providerResponse": whole, "metadata": rest.get("metadata")}
 
 
 def argument(text: str) -> str:

@@ -5,7 +5,7 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rubric_ci.files.yaml_text.constructor import AmbiguousScalar, OneSource
-from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases, OfRow
+from rubric_ci.files.yaml_text.csv_cases import CASE_FILE, SUFFIXES, CsvCases
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.files.yaml_text.jsonlines import JsonLines
 from rubric_ci.values.problems import GIT_LFS, LocatedProblem, Location, Path, Place, Rule
@@ -61,14 +61,12 @@ class CaseFiles(OneSource):
         find: FindFiles,
         key: str = "evalcases",
         mappings: Mapping[str, str] | None = None,
-        of_row: OfRow | None = None,
     ) -> None:
-        """Read the cases; the values of `mappings` may be in files, `of_row` reads a table.
+        """Read the cases; the values of `mappings` may be in files.
 
         The value of a key in `mappings` is the prefix of the name of such a file.
         """
         self.file, self._key = suite.file, key
-        self._of_row = of_row
         self.suite = suite
         self.text_problems = list(suite.text_problems)
         self._texts = suite.texts()
@@ -166,13 +164,14 @@ class CaseFiles(OneSource):
             self._note(path, f"`{entry}` {IS_POINTER}", GIT_LFS)
             return Opened(self.suite, [])
         reason = f"`{entry}`: {found.reason}" if isinstance(found, NotFound) else ""
-        if ".xlsx" in entry:
-            reason = f"`{entry}`: a workbook is not read in place; `rubric-ci import` reads it"
+        if ".xlsx" in entry or (entry.endswith(SUFFIXES) and self._key != "evalcases"):
+            kind = "workbook" if ".xlsx" in entry else "table"
+            reason = f"`{entry}`: a {kind} is not read in place; `rubric-ci import` reads it"
         if isinstance(found, Found) and found.path in self._texts:
             reason = f"`{found.path}` is named twice"
         if isinstance(found, Found) and not reason:
             self._texts[found.path] = found.text
-            opened = open_cases(found, self._of_row)
+            opened = open_cases(found)
             if isinstance(opened, Opened):
                 self.text_problems += opened.file.text_problems
                 return opened
@@ -185,11 +184,11 @@ class CaseFiles(OneSource):
         self.text_problems.append((self.file, LocatedProblem(rule, *place, reason)))
 
 
-def open_cases(found: Found, of_row: OfRow | None = None) -> Opened | str:
+def open_cases(found: Found) -> Opened | str:
     """Return the cases of a file, or why it has none."""
     path, text = found
     if path.endswith(SUFFIXES):
-        table = CsvCases(path, text, of_row)
+        table = CsvCases(path, text)
         return Opened(table, table.cases)
     if path.endswith(".jsonl"):
         lines = JsonLines(path, text)

@@ -4,8 +4,8 @@ The separator is the comma, semicolon or tab that the header has most of.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any, Final, NamedTuple
 
 from rubric_ci.values.problems import GOOD_FILE, LocatedProblem, Location, Path, Place, Rule
 
@@ -79,13 +79,6 @@ class Broken(Exception):
         self.problem = LocatedProblem(CASE_FILE, line, column, line, column + 1, reason)
 
 
-class Row(NamedTuple):
-    """A row as a case of another tool, and the column of each value by its path."""
-
-    case: dict[str, Any]
-    columns: Mapping[Path, str]
-
-
 class HeaderAndRows(NamedTuple):
     """A table whose rows have a cell for each column; other rows are problems."""
 
@@ -100,23 +93,16 @@ class HeaderAndRows(NamedTuple):
         return [dict(zip(names, (c.text for c in row), strict=True)) for row in self.rows]
 
 
-OfRow: TypeAlias = Callable[[Mapping[str, str], int], Row]
-"""The texts of a row by column, and its number from 1, as a case."""
-
-
 class CsvCases:
-    def __init__(self, file: str, text: str, of_row: OfRow | None = None) -> None:
-        """Read the cases; `of_row` gives the columns the meaning of another tool."""
+    def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self._of_row = of_row
-        self._columns: list[Mapping[Path, str]] = []
         self.text_problems: list[tuple[str, LocatedProblem]] = []
         self.cases: list[dict[str, Any]] = []
         self._header: list[Cell] = []
         self._numbers: dict[str, int] = {}  # of the columns, by their name
         self._rows: list[list[Cell]] = []
         try:
-            self._read_rows(header_and_rows(rows(text) if of_row else table(text)))
+            self._read_rows(header_and_rows(table(text)))
         except Broken as error:
             self.text_problems.append((file, error.problem))
 
@@ -126,9 +112,6 @@ class CsvCases:
 
     def _locate(self, index: int, path: Path, *, at_key: bool) -> Place:
         name = path[1] if len(path) > 1 and path[0] == "vars" else (path or ("id",))[0]
-        if self._columns:
-            known, at_key = self._columns[index], at_key and path in self._columns[index]
-            name = next((known[path[:n]] for n in range(len(path), 0, -1) if path[:n] in known), "")
         column = self._numbers.get(str(name), self._numbers.get("id", 0))
         if at_key and name in self._numbers:
             return self._header[column].place
@@ -141,34 +124,25 @@ class CsvCases:
         if not found.header:
             raise Broken(1, 1, "the table is empty")
         self._header = found.header
-        if self._of_row is None:
-            known = named([cell.text for cell in self._header])
-            self._header = [c._replace(text=known.get(c.text, c.text)) for c in self._header]
+        known = named([cell.text for cell in self._header])
+        self._header = [c._replace(text=known.get(c.text, c.text)) for c in self._header]
         names = [cell.text for cell in self._header]
         for cell in self._header:
             if cell.text in self._numbers:
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` occurs twice")
             plain = cell.text.isidentifier() and cell.text.isascii()
-            if not (self._of_row or plain or cell.text in COLUMNS):
+            if not (plain or cell.text in COLUMNS):
                 reason = "is not the name of a variable: letters, digits and `_`, no digit first"
                 raise Broken(*cell.place[:2], f"the column `{cell.text}` {reason}")
             self._numbers[cell.text] = len(self._numbers)
-        if "id" not in names and not self._of_row:
+        if "id" not in names:
             raise Broken(*self._header[0].place[:2], "the table has no column `id`")
         self.text_problems += [(self.file, problem) for problem in found.problems]
         for row in found.rows:
             self._rows.append(row)
-            self._add(dict(zip(names, (cell.text for cell in row), strict=True)))
+            self.cases.append(_case(dict(zip(names, (cell.text for cell in row), strict=True))))
         if not (found.rows or found.problems):
             raise Broken(*self._header[0].place[:2], "the table has no rows")
-
-    def _add(self, cells: dict[str, str]) -> None:
-        if self._of_row is None:
-            self.cases.append(_case(cells))
-            return
-        found = self._of_row(cells, len(self._rows))
-        self.cases.append(found.case)
-        self._columns.append(found.columns)
 
 
 def _case(cells: dict[str, str]) -> dict[str, Any]:

@@ -128,7 +128,6 @@ class Translation:
     shims: set[str] = field(default_factory=set)  # names of the scripts that an import writes
     images: dict[str, bytes] = field(default_factory=dict)  # that an import writes, by their names
     files: dict[str, None] = field(default_factory=dict)  # with graders, from the root
-    of_scripts: dict[str, Any] = field(default_factory=dict)  # settings of each script that grades
 
     def put(self, place: Path, value: Any, theirs: Path) -> None:
         """Add a value at a path of our data, which is at a path of the file."""

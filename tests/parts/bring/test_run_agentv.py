@@ -218,26 +218,19 @@ def test_a_script_in_the_folder_of_assertions_marks(tmp_path: Path) -> None:
     assert (words["name"], words["score"]) == ("words", 0.75), done.stderr
 
 
-CASES = """\
-id,input,__expected,__expected2,__expected3
-,Second,hello,equals:hello Hi,Plain
-three,Third,"contains-all:hello, nope",starts-with:hello,regex:h.llo
-"""
 LINES = """\
 {"id": "a", "input": "Hi", "assert": [{"type": "equals", "value": "x"}, {"type": "is-json"}]}
 {"id": "b", "input": "Hi", "criteria": "Polite", "assert": [{"type": "contains", "value": "Hi"}]}
 """
 
 
-def test_tables_and_lines_score_as_in_agentv(tmp_path: Path) -> None:
-    """The scores of the lines are those of agentv 4.42.4; it reads tables since 5."""
+def test_lines_score_as_in_agentv(tmp_path: Path) -> None:
+    """The scores are those of agentv 4.42.4."""
     project = Project(tmp_path)
     project.write(".agentv/providers.yaml", "[{id: mock, label: default, response: hello Hi}]")
     project.write("rubric-ci.yaml", "{}\n")
-    project.write("shop/suite.yaml", "name: table\ntests: [file://cases.csv]\nassert: []\n")
-    project.write("shop/cases.csv", CASES)
     project.write("shop/lines.jsonl", LINES)
     project.write("shop/lines.yaml", "execution: {assert: [{type: icontains, value: HELLO}]}\n")
     done = project.run("shop")
     scores = {case["id"]: case["score"] for case in project.report()["cases"]}
-    assert scores == {"row-1": 0.333333, "three": 0.666667, "a": 0.333333, "b": 1}, done.stderr
+    assert scores == {"a": 0.333333, "b": 1}, done.stderr

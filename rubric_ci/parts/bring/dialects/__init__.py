@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-    from rubric_ci.files.yaml_text.csv_cases import OfRow
     from rubric_ci.values.references import FindFiles, NotFound
 
 
@@ -36,18 +35,10 @@ def translated(opened: Source, path: str, find: "FindFiles | None") -> Source:
         mappings = getattr(dialect, "MAPPINGS", {})
         named = [opened.data[key] for key in mappings if key in opened.data]
         if names_files(opened.data[dialect.CASES]) or any(isinstance(n, str) for n in named):
-            read = CaseFiles(opened, find, dialect.CASES, mappings, _row_reader(dialect))
+            read = CaseFiles(opened, find, dialect.CASES, mappings)
     if not read.readable:
         return read
     return TranslatedSource(read, dialect.translate(read.data, _beside(find)))
-
-
-def _row_reader(dialect: "ModuleType") -> "OfRow | None":
-    if dialect.NAME != "AgentV":
-        return None
-    from rubric_ci.parts.bring.dialects.agentv_tests import of_row
-
-    return of_row
 
 
 def translated_config(document: Document, name: str) -> Source:

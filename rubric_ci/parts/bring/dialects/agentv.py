@@ -1,6 +1,6 @@
 """AgentV's eval files of 2.7 to 5: `tests` with graders in `assertions` or `assert`.
 
-Suites and tests become a suite and its cases; `agentv_tests.py` has the tests, also of tables, and
+Suites and tests become a suite and its cases; `agentv_tests.py` has the tests, and
 `agentv_graders.py` the graders. A suite has settings for all its tests: targets, prompt, defaults,
 environment.
 """

@@ -226,8 +226,8 @@ def _script(found: Translation, grader: dict[str, Any], place: Path) -> Parts:
     config = {key: value for key, value in grader.items() if key not in known}
     config |= given if isinstance(given, dict) else {}
     options = {"config": config} if config else {}
-    options |= {"cwd": grader["cwd"]} if "cwd" in grader and not found.of_scripts else {}
-    options |= {**found.of_scripts, **_BY_OUTPUT}
+    options |= {"cwd": grader["cwd"]} if "cwd" in grader else {}
+    options |= _BY_OUTPUT
     return Parts(evaluators=(named(grader, "code_judge", script=command, **options),))
 
 
@@ -255,8 +255,6 @@ def discovered(found: Translation, grader: dict[str, Any], place: Path) -> Parts
             found.refuse((*place, key), f"`{key}` of a script has no counterpart")
     for key in grader.keys() - {*OPTIONS, "negate", "transform"}:
         found.skip((*place, key), f"AgentV does not pass `{key}` to a script that it finds by name")
-    if found.of_scripts:
-        found.refuse(place, "a script that is found by its name is not in the container")
     script = {"script": ["bun", "run", path], "cwd": "/", **_BY_OUTPUT}
     return Parts(evaluators=(named({"metric": kind, **grader}, "code_judge", **script),))
 

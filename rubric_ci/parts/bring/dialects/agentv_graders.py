@@ -23,7 +23,6 @@ from rubric_ci.parts.bring.dialects.agentv_evaluators import (
     prompted,
 )
 from rubric_ci.parts.bring.dialects.agentv_rubrics import (
-    GATES,
     RUBRICS,
     criteria_of,
     included,
@@ -166,9 +165,11 @@ def _marks(
     if not isinstance(grader, dict):
         text = {"expected_outcome": grader, "required": False}
         return [(_weighed(text, share), place)], []
-    if own := _settings(found, grader, kind, place):
+    least = _minimum(found, grader, place)
+    of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
+    if least and not of_criterion:
         free = {key: each for key, each in grader.items() if key not in _GATE}
-        return [], [(_composite(found, test, free, place, share, own), place)]
+        return [], [(_composite(found, test, free, place, share, least), place)]
     if kind in _SETS:
         members = _members(found, grader, kind, place)
         return _every(found, test, [(each, at, share * part) for each, at, part in members])
@@ -179,16 +180,6 @@ def _marks(
         return criteria, evaluators
     placed = criteria_of(found, test, grader, kind, place)
     return [(_weighed(each, share), at) for each, at in placed], []
-
-
-def _settings(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> dict[str, Any]:
-    """Return the settings of a grader that is a composite: a gate, or members that pass or not."""
-    least = _minimum(found, grader, place)
-    of_criterion = kind in CHECKS or kind in CALLS or (kind in RUBRICS and is_one_text(grader))
-    gate = {"required_min_score": least} if least and not of_criterion else {}
-    aggregator = grader.get("aggregator") if kind in _SETS else None
-    each_passes = isinstance(aggregator, dict) and aggregator.get("type") == "threshold"
-    return {**({"aggregator": {"type": "passed"}} if each_passes else {}), **gate}
 
 
 def _minimum(found: Translation, grader: dict[str, Any], place: Path) -> float:
@@ -209,43 +200,19 @@ def _composite(
     grader: dict[str, Any],
     place: Path,
     share: float,
-    settings: dict[str, Any],
+    least: float,
 ) -> dict[str, Any]:
-    own = named({"name": grader.get("type", "rubric"), **grader}, "composite", **settings)
-    if "aggregator" not in settings:
-        members = _alone(found, test, {**grader, "weight": 1.0}, place)
-    else:
-        members = [
-            parts[0]
-            if len(parts) == 1
-            else {"name": _name(member) or "parts", "type": "composite", "evaluators": parts}
-            for member, where in _each_passes(found, grader, place)
-            if (parts := _alone(found, test, member, where))
-        ]
-    return _weighed({**own, "evaluators": named_apart(members)}, share * weight_of(grader))
-
-
-def _alone(
-    found: Translation, test: dict[str, Any], grader: dict[str, Any], place: Path
-) -> list[dict[str, Any]]:
-    criteria, evaluators = _marks(found, test, grader, place, 1.0)
+    """Return a grader as a composite with a gate."""
+    named_as = {"name": grader.get("type", "rubric"), **grader}
+    own = named(named_as, "composite", required_min_score=least)
+    criteria, evaluators = _marks(found, test, {**grader, "weight": 1.0}, place, 1.0)
     members = [each for each, _ in evaluators]
     if criteria:
         rubrics = [criterion for criterion, _ in _identified(criteria)]
         weight = round(sum(each.get("weight", 1.0) for each in rubrics), 6)
         rubric = {"name": _name(grader) or "rubric", "type": "rubric", "rubrics": rubrics}
         members.insert(0, _weighed(rubric, weight))
-    return named_apart(members)
-
-
-def _each_passes(found: Translation, grader: dict[str, Any], place: Path) -> list[Placed]:
-    """Return the members of a set of which each passes or not, also by its required criteria."""
-    keys = _SETS[str(grader["type"]).replace("_", "-")]
-    found.refuse_keys(grader, (*OPTIONS, *keys, "threshold", "aggregator"), place)
-    return [
-        ({**_gating(member), "weight": 1.0}, where)
-        for member, where in _without_gates(found, _listed(found, grader, place, keys))
-    ]
+    return _weighed({**own, "evaluators": named_apart(members)}, share * weight_of(grader))
 
 
 def _without_gates(found: Translation, members: list[Placed]) -> list[Placed]:
@@ -258,13 +225,6 @@ def _without_gates(found: Translation, members: list[Placed]) -> list[Placed]:
         else:
             kept.append((member, where))
     return kept
-
-
-def _gating(member: Any) -> dict[str, Any]:
-    if not isinstance(member, dict):
-        return {"type": "rubrics", "criteria": [member], GATES: True}
-    kind = str(member.get("type", "")).replace("_", "-")
-    return {**member, GATES: True} if kind in RUBRICS else member
 
 
 def _parts(found: Translation, grader: dict[str, Any], kind: str, place: Path) -> Parts | None:
@@ -294,8 +254,7 @@ def _members(
     mean = isinstance(aggregator, dict) and aggregator.get("type") == "weighted_average"
     members = _without_gates(found, _listed(found, grader, place, keys))
     if not mean or not members:
-        message = "only the mean of a set, and how many of it pass, have a counterpart"
-        found.refuse(place, message)
+        found.refuse(place, "only the mean of a set has a counterpart")
         return []
     if kind == "composite":  # its weights are by name; its members' weights are not used
         given = aggregator.get("weights")

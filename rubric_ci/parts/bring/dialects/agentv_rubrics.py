@@ -14,9 +14,6 @@ from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
 
 RUBRICS: Final = frozenset(("llm-rubric", "rubrics", "rubric", "llm-grader", "llm-judge"))
-GATES: Final = "x-gates"
-"""Set in a rubric whose required criteria decide whether it passes, as a member that counts so."""
-
 _ITEMS: Final = ("criteria", "value", "rubrics")
 
 
@@ -65,7 +62,7 @@ def _rubric(
     share = 1 / (sum(weight_of(item) for item, _ in items) or 1.0)
     criteria: list[Placed] = []
     for item, where in items:
-        criterion = _criterion(found, item, share, where, gates=grader.get(GATES) is True)
+        criterion = _criterion(found, item, share, where)
         if grader.get("required") is True and len(items) == 1:
             criterion["required"] = True
         criteria.append((criterion, where))
@@ -89,11 +86,9 @@ def _without_criteria(
 _CONTRADICTION: Final = "Makes no claim that contradicts this, or does not mention it: "
 
 
-def _criterion(
-    found: Translation, item: Any, share: float, place: Path, *, gates: bool = False
-) -> dict[str, Any]:
+def _criterion(found: Translation, item: Any, share: float, place: Path) -> dict[str, Any]:
     if not isinstance(item, dict):
-        return {"expected_outcome": item, "weight": round(share, 6), "required": gates}
+        return {"expected_outcome": item, "weight": round(share, 6), "required": False}
     known = ("id", "outcome", "expected_outcome", "description", "weight", "required", "min_score")
     found.refuse_keys(item, (*known, "score_ranges", "operator"), place)
     text = next((item[key] for key in ("outcome", "expected_outcome") if key in item), None)
@@ -108,7 +103,7 @@ def _criterion(
     texts = {} if text is None else {"expected_outcome": text}
     criterion = {**named, "weight": round(weight_of(item) * share, 6), **texts}
     if "score_ranges" not in item:
-        return {**criterion, "required": gates and item.get("required", True) is not False}
+        return {**criterion, "required": False}
     ranges = renamed(item["score_ranges"], "outcome", "expected_outcome")
     return {**criterion, "score_ranges": ranges}
 

@@ -1,11 +1,10 @@
-"""AgentV's tests as cases: of a suite, and a row of a table as a test of one."""
+"""AgentV's tests as cases."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from rubric_ci.evaluators.assertions.keys import KEYS
-from rubric_ci.files.yaml_text.csv_cases import Row
 from rubric_ci.parts.bring.dialects.agentv_graders import (
     GRADERS,
     add_graders,
@@ -234,109 +233,3 @@ def _messages(written: Any, place: Path) -> Iterator[Placed]:
 def check_threshold(found: Translation, owner: dict[str, Any], path: Path) -> None:
     if owner.get("threshold", 0.8) != 0.8:
         found.refuse((*path, "threshold"), "`gate.thresholds.pass` in rubric-ci.yaml is the limit")
-
-
-_EXPECTED: Final = re.compile(
-    r"(not-)?([a-z][a-z0-9-]*+)(?:\((\d++(?:\.\d++)?)\))?(?::(.*))?", re.DOTALL
-)
-_LISTS: Final = ("contains-any", "contains-all", "icontains-any", "icontains-all")
-_LIMITS: Final = {"latency": "threshold", "cost": "budget"}
-_TYPES: Final = frozenset(
-    (
-        *(*_LISTS, *_LIMITS, "contains", "icontains", "starts-with", "ends-with", "regex"),
-        *("is-json", "equals"),
-    )
-)
-_JUDGED: Final = ("grade:", "llm-rubric:")
-_CODE: Final = ("javascript:", "fn:", "eval:")
-_COMMA: Final = re.compile(r"(?<!\\),")
-_NUMBER: Final = re.compile(r"\d+(\.\d+)?")
-_JOINED: Final = ("id", "__prefix", "__suffix", "__metric")
-"""Columns that are part of the value of others."""
-
-
-def of_row(row: Mapping[str, str], number: int) -> Row:
-    """Return a row of a table as a test; columns without a meaning are variables."""
-    test: dict[str, Any] = {"id": row.get("id", "").strip() or f"row-{number}"}
-    columns: dict[Path, str] = {("id",): "id"}
-    graders: list[dict[str, Any]] = []
-    for column, text in row.items():
-        if column in _JOINED or (column.startswith("__") and not text.strip()):
-            continue
-        if column.startswith("__expected"):
-            columns["assert", len(graders)] = column
-            graders.append(_grader(text.strip()))
-        else:
-            path = _value(test, column, text)
-            columns[path] = column
-    if "input" in test:
-        test["input"] = f"{row.get('__prefix', '')}{test['input']}{row.get('__suffix', '')}"
-    if graders:
-        test["assert"] = _named(graders, row.get("__metric", ""))
-    return Row(test, columns)
-
-
-def _value(test: dict[str, Any], column: str, text: str) -> Path:
-    if column == "input":
-        test["input"] = text
-        return ("input",)
-    if column == "__description":
-        test["criteria"] = text
-        return ("criteria",)
-    if column == "__threshold":
-        test["threshold"] = float(text) if _NUMBER.fullmatch(text.strip()) else text
-        return ("threshold",)
-    if column.startswith("__metadata:"):
-        name = column.removeprefix("__metadata:")
-        parts = [part.strip().replace("\\,", ",") for part in _COMMA.split(text)]
-        value: Any = list(filter(None, parts)) if name.endswith("[]") else text
-        test.setdefault("metadata", {})[name.removesuffix("[]")] = value
-        return ("metadata",)
-    if column.startswith(("__provider", "__config:")):
-        test[column] = text  # which is reported: it has no counterpart
-        return (column,)
-    return _variable(test, column, text)
-
-
-def _variable(test: dict[str, Any], column: str, text: str) -> Path:
-    """Add the value of a variable; a column in the place of another is reported as unknown."""
-    steps = column.split(".") if column.startswith("vars.") else ["vars", column]
-    *owners, name = path = tuple(step.strip() for step in steps)
-    owner: Any = test
-    for step in owners:
-        owner = owner.setdefault(step, {}) if isinstance(owner, dict) else None
-    if not isinstance(owner, dict) or name in owner:
-        test[column] = text
-        return (column,)
-    owner[name] = text
-    return path
-
-
-def _grader(text: str) -> dict[str, Any]:
-    """Return a cell as a grader: `type(0.8):value`, a known prefix, or an equal text."""
-    if prefix := next(filter(text.startswith, _JUDGED), ""):
-        return {"type": "llm-grader", "rubrics": [{"outcome": text.removeprefix(prefix).strip()}]}
-    if prefix := next(filter(text.startswith, _CODE), ""):
-        return {"type": prefix.removesuffix(":")}
-    if text.startswith("python:"):
-        return {"type": "script", "command": ["uv", "run", "python", text[7:].strip()]}
-    if text.startswith("file://"):
-        return {"type": text}
-    written = _EXPECTED.fullmatch(text)
-    if written is None or (written[2] not in _TYPES and not (written[3] or written[4])):
-        return {"type": "equals", "value": text}
-    inverted, kind, limit, value = written.groups()
-    grader: dict[str, Any] = {"type": kind, **({"negate": True} if inverted else {})}
-    if kind in _LISTS:
-        grader["value"] = [item.strip() for item in value.split(",")] if value else []
-    elif value is not None:
-        grader["value"] = value.strip()
-    return grader | ({_LIMITS.get(kind, "min_score"): float(limit)} if limit else {})
-
-
-def _named(graders: list[dict[str, Any]], metric: str) -> list[dict[str, Any]]:
-    names = [metric] if len(graders) == 1 else [f"{metric}-{n + 1}" for n in range(len(graders))]
-    return [
-        {**grader, "name": name} if metric else grader
-        for grader, name in zip(graders, names, strict=True)
-    ]

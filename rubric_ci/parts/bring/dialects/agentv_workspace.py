@@ -14,7 +14,6 @@ from rubric_ci.values.problems import Path
 
 RULES: Final = "agentv:agent-rules"
 _FRESH: Final = "each answer has a fresh copy of the folder"
-_SECONDS_IN_CONTAINER: Final = 1800
 _SECONDS: Final = {"before_all": 60, "before_each": 60, "after_each": 30}
 _MOMENTS_OF_HOOKS: Final = (*_SECONDS, "after_all")
 _OF_HOOK: Final = ("command", "script", "cwd", "timeout_ms", "reset")
@@ -72,13 +71,12 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
     if not isinstance(written, dict) or "environment" in data:
         found.refuse(place, "`workspace` has no counterpart unless it is a mapping")
         return
-    known = ("template", "mode", "isolation", "hooks", "repos", "env", "docker")
+    known = ("template", "mode", "isolation", "hooks", "repos", "env")
     found.refuse_keys(written, known, place)
     if "env" in written:
         found.skip((*place, "env"), "a program that the machine lacks fails where it is used")
     if written.get("mode") == "static":
         found.refuse((*place, "mode"), "each answer has a copy of one folder")
-    _container(found, written, (*place, "docker"))
     if not {"template", "repos", "hooks"} & written.keys():
         return
     folder = dirname(written_in(data, "workspace"))
@@ -92,41 +90,8 @@ def add_workspace(found: Translation, data: dict[str, Any]) -> None:
     _hooks(found, written, folder, (*place, "hooks"))
 
 
-def _container(found: Translation, workspace: dict[str, Any], place: Path) -> None:
-    """Let scripts run in the container, which has none of the files; the agent is outside of it."""
-    docker = workspace.get("docker")
-    if docker is None:
-        return
-    if not isinstance(docker, dict) or not isinstance(docker.get("image"), str):
-        found.refuse(place, "`docker` has no counterpart unless it has an `image`")
-        return
-    found.refuse_keys(docker, ("image", "timeout", "memory", "cpus"), place)
-    if workspace.get("repos"):
-        found.refuse(place, "`docker` cannot be combined with `repos`, which reset its checkout")
-    box = {"image": docker["image"]}
-    for key, (holds, what) in _LIMITS.items():
-        if key in docker and not holds(docker[key]):
-            found.refuse((*place, key), f"`{key}` is {what}")
-        elif key in docker:
-            box[key] = docker[key]
-    seconds = box.pop("timeout", _SECONDS_IN_CONTAINER)
-    found.of_scripts = {"container": box, "timeout_seconds": seconds}
-
-
 def _is_positive(value: Any) -> bool:
     return is_number(value) and value > 0
-
-
-def _is_size(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[0-9]+[bkmgBKMG]?", value) is not None
-
-
-_LIMITS: Final = {
-    "timeout": (_is_positive, "a number of seconds above 0"),
-    "memory": (_is_size, 'a text such as "4g"'),
-    "cpus": (_is_positive, "a number above 0"),
-}
-"""Limits of a container: what each may be."""
 
 
 def _repos(found: Translation, repos: Any, place: Path) -> None:
@@ -237,66 +202,13 @@ def _hook(found: Translation, name: str, hook: dict[str, Any], folder: str, plac
 
 
 def add_extensions(found: Translation, extensions: Any) -> None:
-    """Add functions around the work as hooks, each called by node."""
-    if extensions is not None and not isinstance(extensions, list):
-        found.refuse(("extensions",), "`extensions` has no counterpart unless it is a list")
-        return
-    for each, place in placed(extensions, ("extensions",)):
+    """Report functions around the work; rules of agents need none."""
+    for each, place in placed(extensions, ("extensions",), alone=extensions is not None):
         if each == RULES:
             message = "an agent finds rules and skills in the workspace itself (`project_files`)"
             found.skip(place, message)
-        elif isinstance(each, str) and (module := _MODULE.fullmatch(each)):
-            _call(found, module[1], module[2], place)
         else:
-            found.refuse(place, "an extension that is no function of a JavaScript file")
-
-
-def _call(found: Translation, path: str, function: str, place: Path) -> None:
-    name = _MOMENTS.get(function)
-    if name is None or isabs(path):
-        found.refuse(place, f"`{function}` of `{path}` has no counterpart")
-        return
-    if "workspace" not in found.data:
-        message = f"`{function}` has no counterpart without a folder, which `environment` has"
-        found.refuse(place, message)
-        return
-    hooks = found.data["workspace"].setdefault("hooks", {})
-    if name in hooks:
-        found.refuse(place, f"a second `{function}` has no counterpart")
-        return
-    # In this form of the option, `command_rules` sees that the path is the script.
-    command = ["node", "--input-type=module", f"--eval={_CALL}", path, function]
-    hooks[name] = {"command": command, "timeout_seconds": _SECONDS_OF_CALL}
-    found.paths["workspace", "hooks", name] = place
-
-
-_MODULE: Final = re.compile(r"file://([^:]+\.(?:mjs|cjs|js)):(\w+)")
-_MOMENTS: Final = {
-    "beforeAll": "before_all",
-    "beforeEach": "before_each",
-    "afterEach": "after_each",
-}
-_SECONDS_OF_CALL: Final = 900
-_CALL: Final = """\
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-const [path, name] = process.argv.slice(1);
-const given = { ...JSON.parse(readFileSync(0, "utf8")), hook_name: name, eval_dir: process.cwd() };
-try {
-  const loaded = await import(pathToFileURL(resolve(path)).href);
-  const hook = loaded[name] ?? loaded.default?.[name];
-  if (typeof hook !== "function") throw new Error(`there is no function ${name}`);
-  const kept = (await hook(given, { hookName: name })) ?? {};
-  for (const key of ["provider_context", "metadata", "agent_rules_paths"])
-    if (kept[key] !== undefined) throw new Error(`${key} of ${name} has no counterpart`);
-} catch (error) {
-  console.error(error?.stack ?? "");
-  console.error(`${path}: ${error?.message ?? error}`);
-  process.exit(1);
-}
-"""
-"""Calls a function with what a command reads; what it returns would change what AgentV asks."""
+            found.refuse(place, "functions around the work have no counterpart; write `hooks`")
 
 
 def _filled(found: Translation, word: str, place: Path) -> str:

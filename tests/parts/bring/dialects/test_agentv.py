@@ -134,8 +134,7 @@ NO_COUNTERPART = """
    (`project_files`)
 # code
 {extensions: ['file://setup.mjs:beforeAll']}
-=> not-supported extensions.0: `beforeAll` has no counterpart without a folder, which `environment`
-   has
+=> not-supported extensions.0: functions around the work have no counterpart; write `hooks`
 """
 
 

@@ -1,9 +1,5 @@
 """The folder that AgentV's agents work in: template, clones, commands, and files that have them."""
 
-import shutil
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 
@@ -11,7 +7,6 @@ from rubric_ci.files.yaml_text.source import open_source
 from rubric_ci.parts.bring.dialects.agentv import translate
 from rubric_ci.values.references import Found, NotFound
 from tests.parts.bring.dialects.reported import reported
-from tests.sample_project import Project
 from tests.tables import rows
 
 TEST = {"id": "a", "input": "Hi", "assertions": ["Greets"]}
@@ -69,15 +64,9 @@ PROBLEMS = """
 {mode: static, path: /srv/x}
 => not-supported workspace.path: `path` has no counterpart
 => not-supported workspace.mode: each answer has a copy of one folder
-# a container without an image
-{docker: {memory: 2g}}
-=> not-supported workspace.docker: `docker` has no counterpart unless it has an `image`
-# a container whose checkout is reset
-{docker: {image: x}, repos: [{path: /testbed, base_commit:
-    7fd1a60b01f91b314f59955a4e4d4e80d8edf11d}]}
-=> not-supported workspace.docker: `docker` cannot be combined with `repos`, which reset its
-   checkout
-=> not-supported workspace.repos.0: a clone needs a `path`, and the URL of a repository at a server
+# a container
+{docker: {image: x}}
+=> not-supported workspace.docker: `docker` has no counterpart
 # a command at the end of all
 {hooks: {after_all: {command: [node, x.mjs]}}}
 => not-supported workspace.hooks.after_all: the command of `after_all` has no counterpart
@@ -115,11 +104,6 @@ PROBLEMS = """
 # no time for a command
 {hooks: {before_each: {command: [x], timeout_ms: -5}}}
 => not-supported workspace.hooks.before_each.timeout_ms: `timeout_ms` is a number above 0
-# limits of a container
-{docker: {image: x, timeout: 5m, memory: 4, cpus: '2'}}
-=> not-supported workspace.docker.timeout: `timeout` is a number of seconds above 0
-=> not-supported workspace.docker.memory: `memory` is a text such as "4g"
-=> not-supported workspace.docker.cpus: `cpus` is a number above 0
 # a short id
 {repos: [{path: a, repo: x/a, commit: 7fd1a60}]}
 => not-supported workspace.repos.0: `7fd1a60` is neither a whole id of a commit, nor a branch or a
@@ -174,96 +158,3 @@ def test_a_workspace_in_a_file_counts_from_its_folder() -> None:
     ]
     place = source.location(("workspace", "hooks", "before_all", "command", 1))
     assert (place.file, place.place[0]) == ("shop/workspace.yaml", 3)
-
-
-def test_scripts_in_a_container() -> None:
-    grader = {"type": "code-grader", "command": ["pytest"], "cwd": "tools"}
-    docker = {"image": "x", "timeout": 300, "memory": "2g", "cpus": 1}
-    suite = {"tests": [{**TEST, "assertions": [grader]}], "workspace": {"docker": docker}}
-    found = translate(suite)
-    assert found.data["evalcases"][0]["execution"]["evaluators"] == [
-        {
-            "name": "code-judge",
-            "type": "code_judge",
-            "script": ["pytest"],
-            "score_from": "output_or_exit_status",
-            "timeout_seconds": 300,
-            "container": {"image": "x", "memory": "2g", "cpus": 1},
-        }
-    ]
-    assert ("workspace" in found.data, found.problems) == (False, {})
-
-
-def extended(*extensions: Any) -> Any:
-    environment = {"type": "host", "workdir": "../shop"}
-    return translate({"tests": [TEST], "environment": environment, "extensions": [*extensions]})
-
-
-def test_functions_around_the_work_are_hooks() -> None:
-    found = extended("file://../tools/a.mjs:beforeAll", "file://b.cjs:afterEach")
-    called = {
-        name: (hook["command"][0], hook["command"][-2:], hook["timeout_seconds"])
-        for name, hook in found.data["workspace"]["hooks"].items()
-    }
-    assert called == {
-        "before_all": ("node", ["../tools/a.mjs", "beforeAll"], 900),
-        "after_each": ("node", ["b.cjs", "afterEach"], 900),
-    }
-    assert found.problems == {}
-
-
-@pytest.mark.parametrize(
-    ("extensions", "message"),
-    [
-        (["file://a.ts:beforeAll"], "an extension that is no function of a JavaScript file"),
-        ([{"id": "agentv:agent-rules"}], "an extension that is no function of a JavaScript file"),
-        (["file://a.mjs:afterAll"], "`afterAll` of `a.mjs` has no counterpart"),
-        (
-            ["file://a.mjs:beforeAll", "file://b.mjs:beforeAll"],
-            "a second `beforeAll` has no counterpart",
-        ),
-    ],
-)
-def test_an_extension_without_a_counterpart(extensions: list[Any], message: str) -> None:
-    assert [text for _, _, text in extended(*extensions).problems] == [message]
-
-
-FUNCTIONS = """\
-import { appendFileSync } from "node:fs";
-export function beforeAll(context) { appendFileSync(`${context.workspace_path}/seen`, "all "); }
-export async function beforeEach({ workspace_path, test_id, case_input, hook_name }, { hookName }) {
-  const facts = [test_id, case_input, hook_name, hookName].join(" ");
-  appendFileSync(`${workspace_path}/seen`, facts);
-  return case_input === "More" ? { metadata: { more: 1 } } : { output: "done" };
-}
-"""
-SUITE = """\
-environment: {type: host, workdir: ../shop}
-extensions: ["file://../tools/a.mjs:beforeAll", "file://../tools/a.mjs:beforeEach"]
-tests:
-  - {id: one, input: Hi, assertions: [{type: equals, value: all one Hi beforeEach beforeEach}]}
-  - {id: two, input: More, assertions: [{type: contains, value: all}]}
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_functions_are_called_with_the_folder_and_the_case(tmp_path: Path) -> None:
-    project = Project(tmp_path)
-    project.write("tools/a.mjs", FUNCTIONS)
-    project.write("shop/readme", "Shop")
-    target = "{name: default, provider: cli, command_template: cat seen, cwd: .}"
-    project.write("rubric-ci.yaml", f"targets: [{target}]\n")
-    project.write("evals/a.eval.yaml", SUITE)
-    assert project.run().returncode == 3
-    one, two = project.report()["cases"]
-    assert (one["verdict"], two["outcome"]) == ("pass", "errored")
-    failed = "`before_each` of the workspace failed: exit status 1: ../tools/a.mjs: "
-    assert two["reason"].startswith(f"{failed}metadata of beforeEach has no counterpart")
-    (project.root / "tools/a.mjs").write_text("export const beforeAll = 1;\n")
-    project.run()
-    reason = project.report()["cases"][0]["reason"]
-    failed = failed.replace("before_each", "before_all")
-    assert reason.startswith(f"{failed}there is no function beforeAll")
-    (project.root / "tools/a.mjs").unlink()
-    project.run()
-    assert project.report()["cases"][0]["reason"].startswith(f"{failed}Cannot find module ")

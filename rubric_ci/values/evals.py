@@ -127,21 +127,14 @@ class WeightedAverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassedShare:
-    """The share of the members that pass, by weight; a missed gate fails its member only."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompositeSpec:
-    """Several evaluators, aggregated by weighted mean, by how many pass, a script or a judge."""
+    """Several evaluators, aggregated by weighted mean, a script or a judge."""
 
     name: Annotated[str, Key()]
     type: Annotated[str, Key()] = "composite"
     weight: Annotated[float, Key()] = 1.0
     evaluators: Annotated[tuple["EvaluatorSpec", ...], Key.of("evaluators", minItems=1)]
-    aggregator: Annotated[
-        WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec, Key.of("aggregator")
-    ]
+    aggregator: Annotated[WeightedAverage | CodeJudgeSpec | LlmJudgeSpec, Key.of("aggregator")]
     required_min_score: float = 0.0  # 0 to 1; a lower score misses a gate
     span: Span
 
@@ -164,7 +157,7 @@ def every_evaluator(specs: Iterable[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
             yield spec.prompt_script
         if isinstance(spec, CompositeSpec):
             yield from every_evaluator(spec.evaluators)
-            if not isinstance(spec.aggregator, WeightedAverage | PassedShare):
+            if not isinstance(spec.aggregator, WeightedAverage):
                 yield spec.aggregator
 
 

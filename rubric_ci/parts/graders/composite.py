@@ -1,7 +1,6 @@
 """The `composite` evaluator: members, aggregated to one score, which may itself be a gate.
 
-A missed gate of a member with a weight is a missed gate of the composite, at any score; where
-the score is the share of members that pass, such a member does not pass.
+A missed gate of a member with a weight is a missed gate of the composite, at any score.
 """
 
 import json
@@ -24,7 +23,6 @@ from rubric_ci.values.evals import (
     CompositeSpec,
     EvalCase,
     LlmJudgeSpec,
-    PassedShare,
     WeightedAverage,
 )
 from rubric_ci.values.json_value import JSON
@@ -66,7 +64,7 @@ def read_composite(written: Written) -> CompositeSpec:
     )
 
 
-def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSpec | LlmJudgeSpec:
+def _aggregator(written: Written) -> WeightedAverage | CodeJudgeSpec | LlmJudgeSpec:
     name, given = written.data["name"], written.data.get("aggregator")
     settings: dict[str, Any] = given if isinstance(given, dict) else {}
     match settings.get("type"):
@@ -79,8 +77,6 @@ def _aggregator(written: Written) -> WeightedAverage | PassedShare | CodeJudgeSp
             text, file = prompt_of(settings.get("prompt", ""), written.files)
             own: Any = {"name": name, "prompt": text, "prompt_path": file}
             return read_keys(LlmJudgeSpec, settings, **own, span=written.span("aggregator"))
-        case "passed":
-            return PassedShare()
         case _:
             return read_keys(WeightedAverage, settings)
 
@@ -101,7 +97,7 @@ async def composite(
     except NoVerdict as error:
         raise error.with_usage(spent + error.usage) from error
     judges = [*(member.judge for member in members), whole.judge]
-    criteria = (*_criteria(counted, spec), *_own_gate(spec, whole.score))
+    criteria = (*_criteria(counted), *_own_gate(spec, whole.score))
     return replace(
         whole,
         gated_by=tuple(each.id for each in criteria if each.gated),
@@ -139,8 +135,6 @@ async def _aggregate(
     match spec.aggregator:
         case WeightedAverage():
             return _mean(members)
-        case PassedShare():
-            return replace(_mean(members), score=_passed(members))
         case CodeJudgeSpec() as judge:
             return await _by_script(case, answer, judge, context, _results(members))
         case LlmJudgeSpec() as judge:
@@ -158,11 +152,6 @@ def _mean(members: Sequence[EvaluatorResult]) -> Assessment:
         misses=tuple(text for member, text in counted if member.verdict != "pass"),
         details={"members": _results(members)},
     )
-
-
-def _passed(members: Sequence[EvaluatorResult]) -> float:
-    counted = (m for m in members if isinstance(m, Assessed) and m.weight > 0)
-    return weighted_mean((m.weight, float(m.verdict == "pass")) for m in counted)
 
 
 async def _by_script(
@@ -193,17 +182,14 @@ def _results(members: Sequence[EvaluatorResult]) -> Mapping[str, JSON]:
     }
 
 
-def _criteria(counted: Sequence[Assessed], spec: CompositeSpec) -> Iterator[CriterionResult]:
+def _criteria(counted: Sequence[Assessed]) -> Iterator[CriterionResult]:
     """Yield the members' criteria as `member/criterion`, with their share of its weight."""
-    of_members = isinstance(spec.aggregator, PassedShare)
     for member in counted:
         total = total_points(weighed(member.criteria)) or 1.0
         for each in member.criteria:
-            criterion = replace(each, gate="", gated=False) if of_members else each
-            share = round(member.weight * criterion.weight / total, DECIMALS)
-            points = round(member.weight * criterion.points / total, DECIMALS)
-            name = f"{member.name}/{criterion.id}"
-            yield replace(criterion, id=name, weight=share, points=points)
+            share = round(member.weight * each.weight / total, DECIMALS)
+            points = round(member.weight * each.points / total, DECIMALS)
+            yield replace(each, id=f"{member.name}/{each.id}", weight=share, points=points)
 
 
 def _own_gate(spec: CompositeSpec, score: float) -> Iterator[CriterionResult]:

@@ -16,7 +16,6 @@ from rubric_ci.values.evals import (
     CompositeSpec,
     EvaluatorSpec,
     LlmJudgeSpec,
-    PassedShare,
     RubricSpec,
     WeightedAverage,
 )
@@ -133,27 +132,6 @@ def test_a_composite_may_be_a_gate(
     told = [(each.id, each.mark, each.weight, each.reasoning) for each in found.criteria]
     text = f"The score is at least {minimum:g}: it is 0.7"
     assert told == ([("required_min_score", not gated_by, 0.0, text)] if minimum else [])
-
-
-def test_the_share_of_members_that_pass(tmp_path: Path) -> None:
-    found = composed(
-        tmp_path,
-        script(0.9, "a"),
-        script(0.7, "b"),
-        RUBRIC,
-        script(1, "c", weight=2),
-        by=PassedShare(),
-        replies={"closed": MARKS},
-    )
-    assert isinstance(found, Assessed)
-    assert (found.score, found.verdict, found.gated_by) == (0.6, "borderline", ())
-    assert not list(case_problems(_graded(found), DEFAULT_THRESHOLDS))
-    assert found.hits == ("a: 0.9, pass", "c: 1, pass")
-    assert found.misses == ("b: 0.7, borderline", "rubric: 0.25, fail")
-    assert [(each.id, each.gated) for each in found.criteria] == [
-        ("rubric/closed", False),
-        ("rubric/open", False),
-    ]
 
 
 def _graded(found: Assessed) -> BaseResult:

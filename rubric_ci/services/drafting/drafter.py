@@ -1,12 +1,11 @@
 """Draft rubrics for many cases under a concurrency limit; results keep the order of the cases."""
 
 import asyncio
-import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from rubric_ci.errors import NoVerdict
 from rubric_ci.models.judge.reply import InvalidReply
@@ -19,7 +18,7 @@ from rubric_ci.services.drafting.draft_check import (
     read_tests,
 )
 from rubric_ci.services.drafting.drafting_prompt import Wanted, draft_call
-from rubric_ci.services.drafting.drafting_reply import Draft, Kind, read_draft, validated
+from rubric_ci.services.drafting.drafting_reply import Kind, read_draft
 from rubric_ci.system import coroutines
 from rubric_ci.values.config import OutputMode
 from rubric_ci.values.context import RunContext
@@ -56,12 +55,6 @@ class DraftFailed:
 
 DraftResult: TypeAlias = Drafted | DraftFailed
 Made = TypeVar("Made")
-
-_SENTENCE: Final = re.compile(r"(?<=[.;!?])\s+|\n")
-_SUBJECT: Final = r"(?:the (?:answer|reply|response|output) |it )?(?:must |should |has to )?"
-_TEXT: Final = r"(?:the (?:text|word|words|phrase|string) )?(?:`([^`]+)`|\"([^\"]+)\"|“([^“”]+)”)"
-
-_Reader = Callable[[re.Match[str]], dict[str, Any]]
 
 
 async def draft(
@@ -116,7 +109,7 @@ async def _draft(request: DraftRequest, drafter: Drafter, context: RunContext) -
     )
     if drafter.tests:
         made = await _with_tests(made, request, drafter, context)
-    return replace(made, draft=with_checks(made.draft, case.expected_outcome))
+    return made
 
 
 async def _with_tests(
@@ -155,54 +148,3 @@ async def _cached_or_asked(
     if cache is not None:
         cache.put(call.key, reply.text)
     return reply
-
-
-def _contains(found: re.Match[str], *, inverted: bool = False) -> dict[str, Any]:
-    text = next(group for group in found.groups() if group)
-    return {"contains": text, **({"not": True} if inverted else {})}
-
-
-_FORMS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
-    (re.compile(rf"{_SUBJECT}(?:contains?|includes?) {_TEXT}", re.IGNORECASE), _contains),
-    (
-        re.compile(
-            rf"{_SUBJECT}(?:not|does not|do not|never) (?:contains?|includes?) {_TEXT}",
-            re.IGNORECASE,
-        ),
-        lambda found: _contains(found, inverted=True),
-    ),
-    (
-        re.compile(rf"{_SUBJECT}(?:is|be) (?:valid )?JSON", re.IGNORECASE),
-        lambda _: {"is_json": True},
-    ),
-    (
-        re.compile(
-            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at most|no more than) (\d+) words",
-            re.IGNORECASE,
-        ),
-        lambda found: {"max_words": int(found[1])},
-    ),
-    (
-        re.compile(
-            rf"{_SUBJECT}(?:has |have |is |be |uses? )?(?:at least|no fewer than) (\d+) words",
-            re.IGNORECASE,
-        ),
-        lambda found: {"min_words": int(found[1])},
-    ),
-)
-
-
-def checks_of(outcome: str) -> Iterator[dict[str, Any]]:
-    """Yield an assertion for each sentence that is one of these forms and nothing else."""
-    for sentence in _SENTENCE.split(outcome):
-        text = sentence.strip().rstrip(".;!").strip()
-        for form, read in _FORMS:
-            if found := form.fullmatch(text):
-                yield {"expected_outcome": text, **read(found)}
-
-
-def with_checks(draft: Draft, outcome: str) -> Draft:
-    """Return a draft that begins with the assertions of the expected outcome."""
-    checks = [{"id": f"exact-{n}", **each} for n, each in enumerate(checks_of(outcome), 1)]
-    found = validated([*checks, *draft.rubrics], draft.tests) if checks else draft
-    return found if isinstance(found, Draft) else draft

@@ -468,30 +468,6 @@ def test_a_file_of_another_tool_gets_its_own_keys(
     assert project.generate(name).stdout == "nothing to do: every case has rubrics\n"
 
 
-def test_what_the_outcome_says_exactly_is_an_assertion(project: Project) -> None:
-    outcome = "Offers a refund within 30 days. Must contain `30`. At most 90 words."
-    project.file.write_text(EVAL.replace("Offers a refund within 30 days", outcome))
-    skill = project.checkout.root / "evals/evals.json"
-    case = {"id": 1, "prompt": "Can I?", "expected_output": outcome}
-    skill.write_text(json.dumps({"skill_name": "a", "evals": [case]}))
-    theirs = project.checkout.root / "evals/shop.yaml"
-    theirs.write_text(f"tests: [{{id: b, input: Hi, criteria: '{outcome}'}}]\n")
-    names = ("evals/a.yaml", "evals/evals.json", "evals/shop.yaml")
-    project.record("checklist", *names, **dict.fromkeys(("refund", "1", "b"), GOOD))
-    done = project.generate(*names)
-    assert done.exit_code == 0, done.output
-    checks = (
-        "    rubrics:\n      - id: exact-1\n        expected_outcome: Must contain `30`\n"
-        '        contains: "30"\n      - id: exact-2\n'
-        "        expected_outcome: At most 90 words\n        max_words: 90\n"
-    )
-    after = AFTER.replace("Offers a refund within 30 days", outcome)
-    assert project.file.read_text() == after.replace("    rubrics:\n", checks, 1)
-    texts = json.loads(skill.read_text())["evals"][0]["expectations"]
-    assert texts[:2] == ["Must contain `30`", "At most 90 words"]
-    assert '[{type: contains, value: "30", required: true}, {type: rubrics,' in theirs.read_text()
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [

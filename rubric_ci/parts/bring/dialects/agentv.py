@@ -87,29 +87,11 @@ def edited(data: dict[str, Any]) -> tuple[str, str]:
 
 
 def drafted(rubrics: Any, key: str) -> list[Any]:
-    """Return drafted criteria as one grader of the version that has the key, and its checks."""
-    checks = [each for each in rubrics if each.keys() & _CHECKS.keys()]
-    rest = [each for each in rubrics if each not in checks]
-    graders = [
-        {
-            "type": name,
-            **({} if each[ours] is True else {"value": each[ours]}),
-            "required": True,
-            **({"negate": True} if each.get("not") else {}),
-        }
-        for each in checks
-        for ours, name in _CHECKS.items()
-        if ours in each
-    ]
-    texts = [{k: v for k, v in each.items() if k not in _UNKNOWN} for each in rest]
-    items = renamed(texts, "expected_outcome", "outcome")
+    """Return drafted criteria as one grader of the version that has the key."""
+    items = renamed(rubrics, "expected_outcome", "outcome")
     if key == "assert":
-        return [*graders, {"type": "llm-rubric", "value": items}]
-    return [*graders, {"type": "rubrics", "criteria": items}]
-
-
-_CHECKS: Final = {"contains": "contains", "is_json": "is-json"}
-_UNKNOWN: Final = frozenset(("max_words", "min_words"))
+        return [{"type": "llm-rubric", "value": items}]
+    return [{"type": "rubrics", "criteria": items}]
 
 
 def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:

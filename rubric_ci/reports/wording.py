@@ -218,16 +218,6 @@ def gate_of(criterion: CriterionResult) -> str:
     return f"{criterion.gate} to pass" if criterion.gated else f"gate met: {criterion.gate}"
 
 
-def probed(case: CaseResult, report: RunReport) -> dict[tuple[str, str], str]:
-    """Return an earlier probe's findings about the criteria of a case, by id and text."""
-    return {
-        (each.id, each.text): f"probe: {each.word.replace('-', ' ')}; noticed {each.noticed[0]} "
-        f"of {each.noticed[1]}, unmoved {each.unmoved[0]} of {each.unmoved[1]}"
-        for each in report.probed
-        if each.file == case.file and each.case in {"", case.id}
-    }
-
-
 def votes(criterion: CriterionResult) -> str:
     """Return the votes if they differ, else nothing; of several judges with the name of each."""
     if len({str(vote) for vote in criterion.votes}) < 2:

@@ -121,20 +121,6 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbedCriterion:
-    """The finding of `rubric-ci probe` about a criterion, made before the run."""
-
-    file: str
-    line: int  # at the time of the probe
-    case: str  # empty: several cases have this criterion
-    id: str
-    text: str
-    noticed: tuple[int, int, float, float]  # variants to notice: how many of how many, 95 %
-    unmoved: tuple[int, int, float, float]  # variants that must not matter
-    word: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Against:
     """The base of a change, graded in the same run as the head."""
 
@@ -225,7 +211,6 @@ class RunReport:
     beyond_cases: Usage = NOTHING_USED  # of no case: preflight, sentinel, interrupted requests
     used_by: tuple[UsedBy, ...] = ()  # each target and judge
     sentinel: Sentinel | None = None  # judgements asked for again; None: not asked
-    probed: tuple[ProbedCriterion, ...] = ()  # criteria of these cases, from `probe.json`
     regression: RegressionConfig | None = None  # settings of the comparison; None: the default
 
     @property

@@ -99,7 +99,6 @@ def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunRep
         left_out=tuple(dict.fromkeys(each for report in reports for each in report.left_out)),
         against=_against(reports),
         removed=tuple(dict.fromkeys(case for report in reports for case in report.removed)),
-        probed=tuple(dict.fromkeys(each for report in reports for each in report.probed)),
         notes=tuple(dict.fromkeys(notes)),
         metadata=_shared(reports),
         comparison=None,

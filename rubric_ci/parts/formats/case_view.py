@@ -220,7 +220,6 @@ def evaluator_view(
     missed = wording.unnamed_misses(evaluator)
     lists = {"Missed": missed, "Met": evaluator.hits, "Warnings": evaluator.warnings}
     before = comparison_section.marks_before(case, evaluator.name)
-    probed = wording.probed(case, report)
     details = evaluator.details
     return EvaluatorView(
         name=evaluator.name,
@@ -233,7 +232,6 @@ def evaluator_view(
                 each,
                 criterion_anchor(case.file, case.id, evaluator.name, each.id),
                 before.get(each.id),
-                probed.get((each.id, each.written), ""),
                 report,
             )
             for each in evaluator.criteria
@@ -243,17 +241,13 @@ def evaluator_view(
 
 
 def _criterion(
-    criterion: CriterionResult,
-    anchor: str,
-    before: CriterionResult | None,
-    probed: str,
-    report: RunReport,
+    criterion: CriterionResult, anchor: str, before: CriterionResult | None, report: RunReport
 ) -> CriterionView:
     weight = f"{'penalty' if criterion.fault else 'weight'} {criterion.weight:g}"
     place = f"{criterion.file}:{criterion.line}" if criterion.file else f"line {criterion.line}"
     needs = f"if {criterion.applies_if}" if criterion.applies_if else ""
     about = [criterion.kind, needs, wording.gate_of(criterion), weight, place]
-    notes = [wording.votes(criterion), probed]
+    notes = [wording.votes(criterion)]
     if before and before.mark != criterion.mark:
         noun = compared.noun(report)
         notes.append(f"was {wording.mark(before)} at the {noun}")

@@ -10,5 +10,5 @@ PART: Final = Part(
         "Trust the judge": {"judge": "options_lab:judge"},
         "Nights": {"baseline": "options_lab:baseline", "history": "options_lab:history"},
     },
-    entries={"issue of a comparison": "issue", "figures of a probe": "probe_figures:with_figures"},
+    entries={"issue of a comparison": "issue"},
 )

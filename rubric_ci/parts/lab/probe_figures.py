@@ -5,19 +5,14 @@ The output is text, `probe.json`, and one diagnostic per finding.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import fsum, sqrt
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.files.parsing import typed_json
-from rubric_ci.files.parsing.typed_json import Mismatch
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.text.p_values_and_intervals import Z, t_quantile
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.diagnostics import Diagnostic, Severity, Span
-from rubric_ci.values.report import ProbedCriterion, RunReport
-from rubric_ci.values.results import Assessed, with_verdict
 
 Word: TypeAlias = Literal["sound", "never-fails", "misses-some", "jumpy", "untested"]
 """The property of a criterion that its marks of the variants show, of the worst kind."""
@@ -179,31 +174,6 @@ def to_json(found: Measured, judge: str) -> str:
         "all": {"noticed": _numbers(noticed), "unmoved": _numbers(unmoved), "word": word},
     }
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    version: Literal[1]
-    criteria: tuple[ProbedCriterion, ...]
-
-
-def with_figures(report: RunReport, as_text: str, name: str) -> RunReport:
-    """Return the report with the figures of its criteria in the text of a `probe.json`."""
-    try:
-        data: _File = typed_json.value_of(_File, as_text)
-    except Mismatch as error:
-        note = f"{name} is not shown: {error}; `rubric-ci probe` writes it again"
-        return replace(report, notes=(*report.notes, note))
-    known = {
-        (case.file, name, criterion.id, criterion.written)
-        for case in with_verdict(report.cases)
-        for evaluator in case.evaluators
-        if isinstance(evaluator, Assessed)
-        for criterion in evaluator.criteria
-        for name in ("", case.id)
-    }
-    own = (each for each in data.criteria if (each.file, each.case, each.id, each.text) in known)
-    return replace(report, probed=tuple(own))
 
 
 def findings(found: Measured) -> tuple[Diagnostic, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from rubric_ci import __version__
@@ -14,7 +13,6 @@ from rubric_ci.errors import ForbiddenVariable, MissingVariable
 from rubric_ci.evaluators.judge_choice import SILENT_JUDGE
 from rubric_ci.files.project.loaded_project import LoadedProject
 from rubric_ci.files.project.suite_name import suite_of
-from rubric_ci.files.project.working_tree import read_text
 from rubric_ci.gate.comparison.baseline_files import with_comparison
 from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.reference import Baseline
@@ -37,10 +35,8 @@ from rubric_ci.system.actions_runner import in_workflow
 from rubric_ci.system.git.plumbing import head_of
 from rubric_ci.text import numbers
 from rubric_ci.text.numbers import listed
-from rubric_ci.values import parts
 from rubric_ci.values.command_settings import Models, RunSettings
 from rubric_ci.values.config import PANEL
-from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.report import (
     CostEstimate,
     JudgeInfo,
@@ -82,7 +78,6 @@ def finish(
         from rubric_ci.services.publish_files import write_copies  # few runs have one
 
         write_copies(found.pictures, options.output_dir, HINT)
-    report = _with_probe(report, options.output_dir / PROBE)
     report = without_secrets(report, output_and_masking.redactor())
     return with_comparison(report, inputs.baseline, options.baseline, environment)
 
@@ -109,14 +104,6 @@ def with_cases(
     )
     report = without_secrets(report, output_and_masking.redactor())
     return with_gate(compare(report, baseline) if baseline else report)
-
-
-def _with_probe(report: RunReport, file: Path) -> RunReport:
-    with_figures = parts.offered("figures of a probe") if file.exists() else None
-    if with_figures is None:
-        return report
-    found: RunReport = with_figures(report, read_text(file), file.name)
-    return found
 
 
 def _withheld(report: RunReport, environment: Mapping[str, str]) -> Iterator[str]:

@@ -15,7 +15,6 @@ from rubric_ci.values.report import (
     Against,
     CostEstimate,
     JudgeInfo,
-    ProbedCriterion,
     RemovedCase,
     Responder,
     RunReport,
@@ -245,11 +244,6 @@ IDLE = WaiverResult(
 )
 MET = replace(IDLE, state="unneeded")
 GONE = RemovedCase(file="a", id="x"), RemovedCase(file="a", id="y")
-HALF = (1, 2, 0.1, 0.9)
-PROBED = ProbedCriterion(
-    file="a", line=1, case="", id="x", text="t", noticed=HALF, unmoved=HALF, word="w"
-)
-BOTH = PROBED, replace(PROBED, id="y")
 COMBINED: dict[str, tuple[str, Any, Any, Any]] = {
     "no base side": ("against", None, None, None),
     "the base side of one shard": ("against", PART, None, PART),
@@ -260,7 +254,6 @@ COMBINED: dict[str, tuple[str, Any, Any, Any]] = {
     "replies": ("responders", (A,), (B, replace(A, replies=3)), (replace(A, replies=5), B)),
     "the outcome of a waiver where its case ran": ("waivers", (IDLE,), (MET,), (MET,)),
     "removed cases, once": ("removed", GONE[:1], GONE, GONE),
-    "probed criteria, once": ("probed", BOTH[:1], BOTH, BOTH),
     "a comparison of one shard is none": ("comparison", Comparison(source="report"), None, None),
 }
 

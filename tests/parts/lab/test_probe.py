@@ -214,25 +214,6 @@ def test_a_workflow_gets_an_annotation_per_finding(folder: Path) -> None:
     assert first.endswith(f"(noticed 0 of 6, unmoved 6 of 6); {example}")
 
 
-def test_a_later_run_shows_the_figures(folder: Path) -> None:
-    with asking(folder, faulty_judges.ignores_numbers) as run:
-        run("probe", "--case", "refund")
-        (folder / "a.eval.yaml").write_text(EVALS.replace("original receipt", "a receipt"))
-        run("run", "--reports", "json,html")
-        report = json.loads((folder / ".rubric-ci/report.json").read_text())
-        page = (folder / ".rubric-ci/report.html").read_text()
-        assert [(each["id"], each["word"], each["noticed"][:2]) for each in report["probed"]] == [
-            ("period", "misses-some", [4, 8]),
-            ("card", "misses-some", [6, 10]),  # that of the receipt has another text now
-        ]
-        note = "<small>probe: misses some; noticed 4 of 8, unmoved 5 of 5</small>"
-        assert page.count(note) == 1
-        (folder / ".rubric-ci/probe.json").write_text('{"version": 1}')
-        done = run("run")
-    note = "probe.json is not shown: criteria: "
-    assert note in done.stdout + done.stderr, done.stdout
-
-
 @pytest.mark.parametrize(
     ("judge", "words"),
     [

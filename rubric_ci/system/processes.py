@@ -65,7 +65,6 @@ class Command:
     added: Mapping[str, str] = field(default_factory=dict)  # variables with their values
     timeout_seconds: float
     stdin: str = ""
-    output_limit: int = OUTPUT_LIMIT
     gives_up: Callable[[bytes], bool] = lambda _: False  # its output so far says that it failed
     begun: Callable[[int], object] = lambda _: None  # gets the id of the process
     to_file: bool = False  # its stdout: a program that exits before a pipe is read loses the rest
@@ -197,8 +196,8 @@ async def _run(
     if not drained:
         raise CannotRunScript(f"{command} left a process behind that holds its output open")
     printed, stderr_tail, _ = pipes.result()
-    if len(printed) > command.output_limit:
-        raise CannotRunScript(f"{command} printed more than {command.output_limit} bytes")
+    if len(printed) > OUTPUT_LIMIT:
+        raise CannotRunScript(f"{command} printed more than {OUTPUT_LIMIT} bytes")
     return Finished(
         status=process.returncode if process.returncode is not None else 0,
         stdout=_decoded(printed),
@@ -344,7 +343,7 @@ async def _read_pipe(stream: StreamReader, command: Command, kill: Callable[[], 
     """Read to the end; keep little more than the limit, and end a command that gives up."""
     kept = bytearray()
     while chunk := await stream.read(_CHUNK):
-        if len(kept) > command.output_limit:
+        if len(kept) > OUTPUT_LIMIT:
             kill()
             continue
         kept += chunk
@@ -361,9 +360,9 @@ async def _watch(
     kept = b""
     while True:
         is_last = over.is_set()
-        if more := file.read(command.output_limit + 1 - len(kept)):
+        if more := file.read(OUTPUT_LIMIT + 1 - len(kept)):
             kept += more
-            if len(kept) > command.output_limit or command.gives_up(kept):
+            if len(kept) > OUTPUT_LIMIT or command.gives_up(kept):
                 kill()
         if is_last:
             return kept

@@ -20,7 +20,6 @@ class Base:
 
     commit: str
     origin: str  # for messages: "the last common commit with `main`"
-    merged: bool = False  # the change is in the branch: its fixes can move the reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

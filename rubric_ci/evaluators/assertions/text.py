@@ -1,10 +1,8 @@
 """Assertions about the text itself: substrings, both ends, equality, patterns, number of words."""
 
 import json
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import accumulate
 from operator import ge, le
 from typing import Any, Final
 
@@ -35,17 +33,16 @@ def _contains_any(text: str, values: Sequence[str], ignore_case: bool) -> Outcom
 
 
 def _any_of(text: str, values: Sequence[str], ignore_case: bool) -> Outcome:
-    spans = (span for value in values if (span := _span(text, value, ignore_case)))
-    return next((_at(text, span) for span in spans), _NOT_FOUND)
+    found = (_found(text, value, ignore_case) for value in values)
+    return next((_at(text, *each) for each in found if each), _NOT_FOUND)
 
 
 def _contains_all(text: str, values: Sequence[str], ignore_case: bool) -> Outcome:
-    spans = {value: _span(text, value, ignore_case) for value in values}
-    missing = [value for value, span in spans.items() if span is None]
-    if missing:
+    pieces = {value: _found(text, value, ignore_case) for value in values}
+    if missing := [value for value, piece in pieces.items() if piece is None]:
         return Outcome(holds=False, found=f"without {listed(missing)}")
-    pieces = [text[start:end] for start, end in filter(None, spans.values())]
-    return Outcome(holds=True, found="all of them occur", evidence=" ... ".join(pieces))
+    evidence = " ... ".join(piece for _, piece in filter(None, pieces.values()))
+    return Outcome(holds=True, found="all of them occur", evidence=evidence)
 
 
 def _stripped(check: Check) -> Check:
@@ -59,31 +56,20 @@ def _stripped(check: Check) -> Check:
 
 
 def _starts_with(text: str, value: str, ignore_case: bool) -> Outcome:
-    return _end(text[: _length(text, value, ignore_case, 1)], value, ignore_case, "starts")
+    wanted = _folded(value, ignore_case)
+    holds = _folded(text, ignore_case).startswith(wanted)
+    return _end(text[: len(wanted)], holds, "starts")
 
 
 def _ends_with(text: str, value: str, ignore_case: bool) -> Outcome:
-    length = _length(text, value, ignore_case, -1)
-    return _end(text[len(text) - length :], value, ignore_case, "ends")
+    wanted = _folded(value, ignore_case)
+    holds = _folded(text, ignore_case).endswith(wanted)
+    return _end(text[-len(wanted) :], holds, "ends")
 
 
-def _end(piece: str, value: str, ignore_case: bool, verb: str) -> Outcome:
-    holds = _folded(piece, ignore_case) == _folded(value, ignore_case)
+def _end(piece: str, holds: bool, verb: str) -> Outcome:
     found = f"it {verb} with {quoted_value(piece)}" if piece else "the text is empty"
     return Outcome(holds=holds, found=found, evidence=piece if holds else "")
-
-
-def _length(text: str, value: str, ignore_case: bool, step: int) -> int:
-    """Return the characters of an end of a text that are as long as a value, case folded."""
-    if not ignore_case:
-        return min(len(value), len(text))
-    wanted, length = len(value.casefold()), 0
-    for character in text[::step][: len(value.casefold())]:
-        if wanted <= 0:
-            break
-        wanted -= len(character.casefold())
-        length += 1
-    return length
 
 
 def _equals(text: str, value: JSON, ignore_case: bool) -> Outcome:
@@ -135,7 +121,7 @@ def _matches(text: str, pattern: str, ignore_case: bool) -> Outcome:
     match = _compiled(pattern, ignore_case).search(readable)
     if match is None:
         return Outcome(holds=False, found="there is no match")
-    return _at(readable, match.span())
+    return _at(readable, match.start(), match.group())
 
 
 def pattern_problem(pattern: object) -> str:
@@ -164,26 +150,21 @@ def _compiled(pattern: str, ignore_case: bool) -> Any:
     return re2.compile(pattern, options)
 
 
-def _at(text: str, span: tuple[int, int]) -> Outcome:
-    found = f"it is in {line_of(text, span[0])}"
-    return Outcome(holds=True, found=found, evidence=text[slice(*span)])
+def _at(text: str, start: int, passage: str) -> Outcome:
+    return Outcome(holds=True, found=f"it is in {line_of(text, start)}", evidence=passage)
 
 
 def _folded(text: str, ignore_case: bool) -> str:
     return text.casefold() if ignore_case else text
 
 
-def _span(text: str, value: str, ignore_case: bool) -> tuple[int, int] | None:
-    """Return where a value is in a text; where folding changes lengths, in the text as written."""
+def _found(text: str, value: str, ignore_case: bool) -> tuple[int, str] | None:
+    """Return where a value is, and the passage; it is folded where folding changes lengths."""
     folded, wanted = _folded(text, ignore_case), _folded(value, ignore_case)
-    start = folded.find(wanted)
-    if start < 0:
+    if (start := folded.find(wanted)) < 0:
         return None
-    end = start + len(wanted)
-    if len(folded) == len(text):
-        return start, end
-    ends = list(accumulate(len(character.casefold()) for character in text))
-    return bisect_right(ends, start), bisect_right(ends, end - 1) + 1
+    written = text if len(folded) == len(text) else folded
+    return start, written[start : start + len(wanted)]
 
 
 _row: Final = partial(Row, folds=True)

@@ -4,7 +4,6 @@ A base that is missing is `NoBase`, never a guess: every case runs, and the repo
 """
 
 import re
-from dataclasses import replace
 
 from rubric_ci.errors import CannotFindRevision
 from rubric_ci.system.actions_runner import EVENTS
@@ -93,8 +92,7 @@ def _pull_request_base(repository: Repository, trigger: Trigger) -> FoundBase:
 
 def _push_base(repository: Repository, trigger: Trigger) -> FoundBase:
     if trigger.base_sha.strip("0"):
-        found = _present(repository, trigger.base_sha, "the branch before the push")
-        return found if isinstance(found, NoBase) else replace(found, merged=True)
+        return _present(repository, trigger.base_sha, "the branch before the push")
     if not trigger.ref.startswith("refs/heads/"):
         return NoBase(reason=f"`{trigger.ref}` is not a branch, so it has no earlier state")
     default = f"origin/{trigger.default_branch}"

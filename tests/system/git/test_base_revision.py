@@ -107,8 +107,7 @@ def test_the_base_of_a_clone(
         assert result == base
     else:
         commit, origin = base
-        merged = origin == PUSHED
-        assert result == Base(commit=getattr(remote, commit), origin=origin, merged=merged)
+        assert result == Base(commit=getattr(remote, commit), origin=origin)
 
 
 def test_pull_request_whose_own_head_is_a_merge_of_main(remote: Remote, tmp_path: Path) -> None:
@@ -129,7 +128,7 @@ def test_force_push_over_a_commit_that_is_still_here(remote: Remote, tmp_path: P
     remote.checkout.commit({"b.txt": "three"})
     here = clone(remote, tmp_path, "topic")
     assert found(here, remote.push(remote.head)) == Base(
-        commit=remote.head, origin="the branch before the push", merged=True
+        commit=remote.head, origin="the branch before the push"
     )
 
 

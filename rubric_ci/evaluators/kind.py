@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, with_texts
 from rubric_ci.values.problems import Path, mappings
 from rubric_ci.values.references import Found, Lookup
 
@@ -225,17 +225,11 @@ class Fill(NamedTuple):
 
     def value(self, written: JSON) -> JSON:
         """Return a value with the variables of its texts replaced; names of keys stay."""
-        match written:
-            case str() if self.typed and (name := _VARIABLE.fullmatch(written)):
-                return (self.variables or {})[name[1]]
-            case str():
-                return self.text(written)
-            case list():
-                return [self.value(each) for each in written]
-            case dict():
-                return {key: self.value(each) for key, each in written.items()}
-            case _:
-                return written
+        return with_texts(written, self._typed if self.typed else self.text)
+
+    def _typed(self, written: str) -> JSON:
+        name = _VARIABLE.fullmatch(written)
+        return (self.variables or {})[name[1]] if name else self.text(written)
 
 
 class Written(NamedTuple):

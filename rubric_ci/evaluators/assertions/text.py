@@ -18,7 +18,7 @@ from rubric_ci.evaluators.assertions.row import (
     quoted_value,
 )
 from rubric_ci.text.numbers import plural
-from rubric_ci.values.json_value import JSON, equal
+from rubric_ci.values.json_value import JSON, equal, with_texts
 
 _NOT_FOUND: Final = Outcome(holds=False, found="it does not occur")
 
@@ -92,7 +92,10 @@ def _equals_json(text: str, value: JSON, ignore_case: bool) -> Outcome:
     got = parsed(text)
     if isinstance(got, NotJson):
         return Outcome(holds=False, found=got.reason)
-    holds = equal(_folded_json(got, ignore_case), _folded_json(value, ignore_case))
+    if ignore_case:
+        holds = equal(with_texts(got, str.casefold), with_texts(value, str.casefold))
+    else:
+        holds = equal(got, value)
     found = "it is the same" if holds else f"it is {quoted_value(got)}"
     return Outcome(holds=holds, found=found, evidence=text.strip() if holds else "")
 
@@ -102,18 +105,6 @@ _unfenced: Final = unfenced(_equals_json)
 
 def _equals_exactly(text: str, value: JSON, ignore_case: bool) -> Outcome:
     return (_equals if isinstance(value, str) else _unfenced)(text, value, ignore_case)
-
-
-def _folded_json(value: JSON, ignore_case: bool) -> JSON:
-    match value:
-        case str():
-            return _folded(value, ignore_case)
-        case list():
-            return [_folded_json(each, ignore_case) for each in value]
-        case dict():
-            return {key: _folded_json(each, ignore_case) for key, each in value.items()}
-        case _:
-            return value
 
 
 def _matches(text: str, pattern: str, ignore_case: bool) -> Outcome:

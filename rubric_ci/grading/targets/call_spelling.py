@@ -12,7 +12,7 @@ from pathlib import Path
 from rubric_ci.models.agents import named
 from rubric_ci.text.shell_commands import unwrapped
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import with_texts
 from rubric_ci.values.trace import Step
 
 
@@ -73,18 +73,7 @@ def _step(step: Step, shorten: Callable[[str], str]) -> Step:
         }
     return replace(
         step,
-        arguments=_shortened(arguments, shorten),
+        arguments=with_texts(arguments, shorten),
         result=shorten(step.result),
         error=shorten(step.error),
     )
-
-
-def _shortened(value: JSON, shorten: Callable[[str], str]) -> JSON:
-    match value:
-        case str():
-            return shorten(value)
-        case list():
-            return [_shortened(each, shorten) for each in value]
-        case dict():
-            return {key: _shortened(each, shorten) for key, each in value.items()}
-    return value

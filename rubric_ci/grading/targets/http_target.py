@@ -12,7 +12,7 @@ from rubric_ci.errors import CannotAnswer, CannotReadFile, NoVerdict
 from rubric_ci.grading.targets import llm
 from rubric_ci.values.context import RunContext, RunningService
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.json_value import JSON
+from rubric_ci.values.json_value import JSON, nodes, with_texts
 from rubric_ci.values.llm_calls import ChatMessage, ModelCall, call_key
 from rubric_ci.values.media import Media
 from rubric_ci.values.results import Answer
@@ -112,14 +112,9 @@ def _has_earlier(case: EvalCase) -> bool:
 def _names(body: JSON) -> frozenset[str]:
     from rubric_ci.text import template  # few cases have several messages
 
-    match body:
-        case str():
-            return template.used(body).names if template.is_template(body) else frozenset()
-        case dict() | list():
-            parts = body.values() if isinstance(body, dict) else body
-            return frozenset().union(*map(_names, parts))
-        case _:
-            return frozenset()
+    texts = [each for _, each in nodes(body) if isinstance(each, str)]
+    used = [template.used(text).names for text in texts if template.is_template(text)]
+    return frozenset[str]().union(*used)
 
 
 def _variables(case: EvalCase, encode: str, session: str) -> dict[str, JSON]:
@@ -155,17 +150,12 @@ def _content(media: Media) -> bytes:
 
 def _filled(value: JSON, variables: Mapping[str, JSON], what: str) -> JSON:
     """Return the value with its texts rendered; keys are not templates."""
-    match value:
-        case str() if (name := _whole(value)) in variables:
-            return variables[name]
-        case str():
-            return llm.rendered(value, variables, what)
-        case dict():
-            return {key: _filled(each, variables, what) for key, each in value.items()}
-        case list():
-            return [_filled(each, variables, what) for each in value]
-        case _:
-            return value
+
+    def rendered(text: str) -> JSON:
+        name = _whole(text)
+        return variables[name] if name in variables else llm.rendered(text, variables, what)
+
+    return with_texts(value, rendered)
 
 
 def _whole(text: str) -> str:

@@ -6,16 +6,25 @@ back is judged as the original was.
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.media import Media, Picture, answer_pictures
 from rubric_ci.values.results import Answer
-from rubric_ci.values.trace import CaseTrace, FileChange, KeptFile, Step, Work, WorkCheck, steps_of
+from rubric_ci.values.trace import (
+    CaseTrace,
+    FileChange,
+    KeptFile,
+    Step,
+    Work,
+    WorkCheck,
+    call_of,
+    counts_of,
+    steps_of,
+)
 
 MOST_STEPS: Final = 100  # half of them from the start, half from the end
 _USAGE: Final = ("token_usage", "cost_usd", "duration_ms")
@@ -156,23 +165,12 @@ def _messages(steps: tuple[Step, ...]) -> Iterator[Mapping[str, JSON]]:
     """Yield a message for each call, in the form in which targets report them."""
     for step in steps:
         turn = {"turn": step.turn} if step.turn else {}
-        yield {"role": "assistant", "tool_calls": [_call(step)], **turn}
+        yield {"role": "assistant", "tool_calls": [call_of(step)], **turn}
 
 
-def _call(step: Step) -> dict[str, JSON]:
-    facts = {"output": step.result, "error": step.error, "duration_ms": step.duration_ms}
-    known = {name: fact for name, fact in facts.items() if fact not in ("", None)}
-    return {"tool": step.tool, "input": step.arguments, **known}
-
-
-def _counts(steps: tuple[Step, ...]) -> dict[str, Any]:
-    calls = Counter(step.tool for step in steps)
-    return {
-        "event_count": calls.total(),
-        "tool_names": sorted(calls),
-        "tool_calls_by_name": dict(sorted(calls.items())),
-        "error_count": sum(bool(step.error) for step in steps),
-    }
+def _counts(steps: tuple[Step, ...]) -> dict[str, JSON]:
+    errors = sum(bool(step.error) for step in steps)
+    return {**counts_of(step.tool for step in steps), "error_count": errors}
 
 
 def _work(trace: CaseTrace, changes: tuple[FileChange, ...]) -> Work:

@@ -1,6 +1,7 @@
 """The work of an agent: its steps with their results, its files, and its usage."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
@@ -55,6 +56,23 @@ def steps_of(messages: tuple[Mapping[str, Any], ...]) -> tuple[Step, ...]:
         )
         for turn, call in calls
     )
+
+
+def call_of(step: Step) -> dict[str, JSON]:
+    """Return a call of a tool as it stands in a message, which `steps_of` reads."""
+    facts = {"output": step.result, "error": step.error, "duration_ms": step.duration_ms}
+    known = {name: fact for name, fact in facts.items() if fact not in ("", None)}
+    return {"tool": step.tool, "input": step.arguments, **known}
+
+
+def counts_of(tools: Iterable[str]) -> dict[str, JSON]:
+    """Return how often each tool was called, as summaries of answers have it."""
+    calls = Counter(tools)
+    return {
+        "event_count": calls.total(),
+        "tool_names": sorted(calls),
+        "tool_calls_by_name": dict(sorted(calls.items())),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

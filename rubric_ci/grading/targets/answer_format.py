@@ -5,7 +5,6 @@ Evaluators and scripts read the measurements from the answer's `trace_summary`.
 
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from rubric_ci.values.json_value import JSON, MAX_DEPTH, depth, parsed
 from rubric_ci.values.references import file_text
 from rubric_ci.values.results import Answer
 from rubric_ci.values.targets import CliTarget
-from rubric_ci.values.trace import Step, Trace
+from rubric_ci.values.trace import Step, Trace, call_of, counts_of
 from rubric_ci.values.usage import Usage
 
 _NUMBERS = ("duration_ms", "cost_usd", "token_usage")
@@ -131,14 +130,8 @@ def _summary(
 
 def counts(messages: tuple[Mapping[str, JSON], ...]) -> dict[str, JSON]:
     """Return how often each tool was called; empty without messages."""
-    if not messages:
-        return {}
-    calls = Counter(call["tool"] for m in messages for call in m.get("tool_calls") or [])
-    return {
-        "event_count": calls.total(),
-        "tool_names": sorted(calls),
-        "tool_calls_by_name": dict(sorted(calls.items())),
-    }
+    calls = (call["tool"] for m in messages for call in m.get("tool_calls") or [])
+    return counts_of(calls) if messages else {}
 
 
 def _measured(measures: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
@@ -281,17 +274,8 @@ def _without_answer(trace: Trace, finished: Finished) -> str:
     return ""
 
 
-def _call(step: Step) -> dict[str, Any]:
-    facts = {
-        "input": step.arguments,
-        "output": _cut(step.result),
-        "error": _cut(step.error),
-        "duration_ms": step.duration_ms,
-    }
-    return {
-        "tool": step.tool,
-        **{name: fact for name, fact in facts.items() if fact not in ("", None)},
-    }
+def _call(step: Step) -> dict[str, JSON]:
+    return call_of(replace(step, result=_cut(step.result), error=_cut(step.error)))
 
 
 def _cut(text: str) -> str:

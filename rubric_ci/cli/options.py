@@ -189,7 +189,7 @@ posting = bundle(
     workflow(
         "--comment",
         "mode",
-        type=click.Choice(["update", "new", "on-failure", "off"]),
+        type=click.Choice(["update", "on-failure", "off"]),
         default="off",
         help="Comment on the pull request. A failure to post does not change the exit code.",
     ),

@@ -38,9 +38,9 @@ def merge(parts: tuple[str, ...], **options: Any) -> None:
 @click.argument("report", type=FILE, default=formats_and_defaults.REPORT)
 @option(
     "--mode",
-    type=click.Choice(["update", "new", "on-failure", "off"]),
+    type=click.Choice(["update", "on-failure", "off"]),
     default="update",
-    help="Update one comment, add a new one, or create one only when the gate fails.",
+    help="Update one comment, or create it only when the gate fails.",
 )
 @options.comment_key
 @option(

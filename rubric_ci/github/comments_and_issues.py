@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from github.IssueComment import IssueComment
 
 Entry = TypeVar("Entry", "Issue", "IssueComment")
-Mode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+Mode: TypeAlias = Literal["update", "on-failure", "off"]
 TOO_LONG = 422
 Done: TypeAlias = Literal["created", "updated", "unchanged", "not needed", "left to a newer run"]
 _RUN: Final = re.compile(r"<!-- rubric-ci run (\d+)\.(\d+) -->")
@@ -80,8 +80,6 @@ def post(
     """
     if mode == "off":
         return CommentResult(done="not needed")
-    if mode == "new":
-        return _write_longest(bodies, lambda body: _add(server, place, body))
     begin = failing or mode == "update"
     return _write_longest(bodies, lambda body: _keep(server, place, body, renew, begin=begin))
 
@@ -94,15 +92,6 @@ def _write_longest(bodies: Sequence[str], write: Callable[[str], CommentResult])
             if refused.status != TOO_LONG:
                 raise
     return write(bodies[-1])
-
-
-def _add(server: Server, place: Place, body: str) -> CommentResult:
-    def attempt() -> CommentResult:
-        with connected(server, place.about) as client:
-            return _create(_issue(client, place), place, body)
-
-    # Not repeatable: the comment may exist although its response was lost.
-    return with_retries(server, attempt, repeatable=False)
 
 
 def _keep(server: Server, place: Place, body: str, renew: Renew, *, begin: bool) -> CommentResult:

@@ -19,7 +19,7 @@ from rubric_ci.values.formats_and_defaults import (
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.scope import CasePlace
 
-CommentMode: TypeAlias = Literal["update", "new", "on-failure", "off"]
+CommentMode: TypeAlias = Literal["update", "on-failure", "off"]
 Settings = TypeVar("Settings")
 
 

@@ -80,7 +80,6 @@ def test_keys_keep_comments_apart(contract: GitHub) -> None:
     ("mode", "runs", "bodies"),
     [
         pytest.param("update", [True, False], ["1"], id="update"),
-        pytest.param("new", [True, False], ["0", "1"], id="new"),
         pytest.param("off", [True, True], [], id="off"),
         pytest.param("on-failure", [False, False], [], id="on-failure, green"),
         pytest.param("on-failure", [False, True], ["1"], id="on-failure, turned red"),

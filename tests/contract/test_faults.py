@@ -165,24 +165,17 @@ def test_what_a_refusal_says(github: GitHub, each: Fault, message: str) -> None:
     assert refusal(github) == message.format(github.url)
 
 
-def test_a_new_comment_whose_answer_got_lost_is_not_written_twice(github: GitHub) -> None:
-    github.faults = faults(500, happens=True)
-    with pytest.raises(ApiError):
-        write(github, [], mode="new")
-    assert len(github.bodies(7)) == 1
-
-
 @pytest.mark.parametrize(
-    ("fault", "mode", "done"),
+    ("fault", "done"),
     [
-        ({"status": 500, "happens": True}, "update", "unchanged"),
-        ({"status": 429, "headers": {"Retry-After": "1"}}, "new", "created"),
+        ({"status": 500, "happens": True}, "unchanged"),
+        ({"status": 429, "headers": {"Retry-After": "1"}}, "created"),
     ],
-    ids=["its answer got lost: found again", "a new one was turned away: written"],
+    ids=["its answer got lost: found again", "it was turned away: written"],
 )
-def test_one_comment(github: GitHub, fault: dict[str, Any], mode: Mode, done: str) -> None:
+def test_one_comment(github: GitHub, fault: dict[str, Any], done: str) -> None:
     github.faults = [Fault("POST", COMMENTS, **fault)]
-    assert write(github, [], mode=mode) == done
+    assert write(github, []) == done
     assert len(github.bodies(7)) == 1
 
 

@@ -152,7 +152,7 @@ def test_what_is_made_is_private_whatever_the_umask(host: Host, tmp_path: Path) 
         ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "false"}, False),
         ("generate rubrics", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, True),
         ("report merge", {"RUBRIC_CI_GENERATE_RUBRICS_PR": "true"}, False),
-        ("report merge", {"RUBRIC_CI_COMMENT": "new"}, True),
+        ("report merge", {"RUBRIC_CI_COMMENT": "on-failure"}, True),
         ("compare", {}, False),
         ("compare", {"RUBRIC_CI_COMPARE_ISSUE": "Red"}, True),
         ("report comment", {}, True),

@@ -320,10 +320,10 @@ def test_from_the_command_line(step: Step) -> None:
     around = {**step.environment(PULL_EVENT), "PATH": ""}
     done = [
         invoke(step.folder, around, "report", "comment", str(step.settings.report), *more)
-        for more in ([], ["--mode", "new", "--check-run", "evals"], ["--pull-request", "9"])
+        for more in ([], ["--check-run", "evals"], ["--pull-request", "9"])
     ]
     assert [run.returncode for run in done] == [0, 0, 2]
-    assert len(step.bodies) == 2
+    assert len(step.bodies) == 1
     assert [check["name"] for check in step.github.checks] == ["evals"]
     assert done[2].stderr == (
         "rubric-ci: GitHub cannot find pull request #9 of acme/app (404: Not Found)\n"

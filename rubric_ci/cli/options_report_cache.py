@@ -113,12 +113,6 @@ def comment(**options: Any) -> None:
     metavar="DAYS",
     help="Delete entries unused for this many days.",
 )
-@option(
-    "--max-megabytes",
-    type=Number(min=0),
-    metavar="MB",
-    help="Delete least recently used entries until the cache is this small.",
-)
 @option("--clear", is_flag=True, help="Delete all entries.")
 def cache(**options: Any) -> None:
     """Show the size of the cache and prune it.

@@ -259,7 +259,6 @@ class CalibrateSettings(_OfProject):
 class CacheSettings:
     folder: Path = Path(CACHE_DIR)
     unused_days: float | None = None  # delete entries unused for this many days
-    max_megabytes: float | None = None  # then delete least recently used entries
     clear: bool = False
 
 

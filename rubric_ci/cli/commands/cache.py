@@ -5,7 +5,7 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.models.llm.cache_and_recording import ANSWER, DAY, SETUP, Cache, CacheStats
+from rubric_ci.models.llm.cache_and_recording import ALL, ANSWER, DAY, SETUP, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import CacheSettings
@@ -28,15 +28,10 @@ def cache(settings: CacheSettings) -> ExitCode:
 
 def _prune(store: Cache, settings: CacheSettings) -> CacheStats | None:
     if settings.clear:
-        return store.prune(most_bytes=0)
-    if settings.unused_days is None and settings.max_megabytes is None:
+        return store.prune(unused_for=ALL)
+    if settings.unused_days is None:
         return None
-    return store.prune(
-        unused_for=None if settings.unused_days is None else settings.unused_days * DAY,
-        most_bytes=None
-        if settings.max_megabytes is None
-        else int(settings.max_megabytes * MEGABYTE),
-    )
+    return store.prune(unused_for=settings.unused_days * DAY)
 
 
 def _size(stats: CacheStats) -> str:

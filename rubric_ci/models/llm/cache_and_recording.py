@@ -23,6 +23,7 @@ from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.trace import Finish
 
 DAY = 86_400.0
+ALL = float("-inf")  # seconds that every entry is unused for, whatever the clock says
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
 ANSWER = ".answer"
@@ -94,7 +95,7 @@ class Cache:
                 file_io.write(path, data)
 
     def clear(self) -> None:
-        self.prune(most_bytes=0)
+        self.prune(unused_for=ALL)
 
     def is_empty(self) -> bool:
         return not any(self._files(".json"))
@@ -102,26 +103,16 @@ class Cache:
     def stats(self) -> CacheStats:
         return _stats((path, size) for _, path, size in self._entries())
 
-    def prune(
-        self, *, unused_for: float | None = None, most_bytes: int | None = None
-    ) -> CacheStats:
-        """Delete entries unused for this many seconds, then the least recently used over a size.
-
-        Returns the size of what was deleted.
-        """
+    def prune(self, *, unused_for: float) -> CacheStats:
+        """Delete entries unused for this many seconds; return the size of what was deleted."""
         for draft in self._files(".tmp"):
             with suppress(FileNotFoundError):
                 if time() - draft.stat().st_mtime > ABANDONED:
                     draft.unlink()
-        now, remaining = time(), self.stats().size
-        deleted = []
-        for used, path, size in sorted(self._entries()):
-            too_old = unused_for is not None and now - used > unused_for
-            too_much = most_bytes is not None and remaining > most_bytes
-            if too_old or too_much:
-                path.unlink(missing_ok=True)
-                deleted.append((path, size))
-                remaining -= size
+        latest = time() - unused_for
+        deleted = [(path, size) for used, path, size in self._entries() if used < latest]
+        for path, _ in deleted:
+            path.unlink(missing_ok=True)
         return _stats(deleted)
 
     def _path(self, key: str) -> str:

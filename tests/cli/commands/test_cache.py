@@ -25,10 +25,6 @@ def folder(tmp_path: Path) -> Path:
 SIZES = {
     "nothing to delete": ({}, "{}: 3 judge requests, 1.5 MB"),
     "age": ({"unused_days": 30}, "removed 1 judge request, 0.5 MB\n{}: 2 judge requests, 1.0 MB"),
-    "size": (
-        {"max_megabytes": 0.7},
-        "removed 2 judge requests, 1.0 MB\n{}: 1 judge request, 0.5 MB",
-    ),
     "all": ({"clear": True}, "removed 3 judge requests, 1.5 MB\n{}: 0 judge requests, 0.0 MB"),
 }
 

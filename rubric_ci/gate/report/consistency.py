@@ -6,7 +6,7 @@ levels of a criterion, the aggregation of a composite, the scores of scripts and
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from math import isclose
 from typing import Final
 
@@ -49,9 +49,18 @@ def check_alike(
     """Raise the error if reports that belong together have several values of one kind."""
     for name, found in values.items():
         if len(found) > 1:
-            raise error(
-                f"{reports} have different {name}: {', '.join(sorted(map(str, found)))}", hint
-            )
+            shown = ", ".join(sorted(_differing(found)))
+            raise error(f"{reports} have different {name}: {shown}", hint)
+
+
+def _differing(values: Set[object]) -> Iterator[str]:
+    """Yield each value as text, of settings those that differ between them."""
+    settings = [each for each in values if is_dataclass(each) and not isinstance(each, type)]
+    keys = [field.name for field in fields(settings[0])] if settings else []
+    alike = len(settings) == len(values)
+    differing = [k for k in keys if not alike or len({repr(getattr(s, k)) for s in settings}) > 1]
+    yield from (" ".join(f"{k}={getattr(each, k)}" for k in differing) for each in settings)
+    yield from ("none" if each is None else str(each) for each in values if each not in settings)
 
 
 def problems(report: RunReport) -> Iterator[str]:

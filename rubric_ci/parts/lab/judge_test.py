@@ -34,6 +34,7 @@ from rubric_ci.parts.lab.rejudge import (
     AnswerToJudge,
     Marks,
     NotJudged,
+    always_marking,
     open_judging,
     rejudge,
 )
@@ -70,7 +71,7 @@ class RubricTest:
 
     @property
     def spec(self) -> RubricSpec:
-        return self.case.rubrics[0]
+        return always_marking(self.case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +183,6 @@ def _test(
         answer = file.text
     if "question" not in test:
         made = replace(made, input_messages=(), vars={})
-    if not made.evaluators:
-        raise InvalidInput(f"{path}: {name}: no criterion applies to its tags and variables")
     return RubricTest(
         file=path,
         line=line,

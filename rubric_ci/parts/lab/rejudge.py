@@ -31,12 +31,17 @@ from rubric_ci.values.command_settings import CacheOptions, RequestOptions
 from rubric_ci.values.config import JudgeConfig
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.diagnostics import Span
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.llm_calls import ModelCall, ModelCaller, ModelReply
 from rubric_ci.values.results import Answer, Assessed, CaseResult, CriterionResult
+from rubric_ci.values.rubric import Assertion, Rubric
 from rubric_ci.values.usage import NOTHING_USED
 
 REPLAYED = "The judge's replies are from a recording: no model was asked"
+
+_PLACE = Span(line=1, column=1, end_line=1, end_column=1)
+_ALWAYS = Assertion(id="", key="min_words", value=0, required=False, span=_PLACE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +120,15 @@ def rejudge(answers: Sequence[AnswerToJudge], judging: Judging) -> RejudgeResult
     return RejudgeResult(
         marks=tuple(_marks(result) for result in results), over_budget=refused[0] if refused else ""
     )
+
+
+def always_marking(case: EvalCase) -> RubricSpec:
+    """Return the rubric of a case so that it gives its marks also where no criterion applies."""
+    nothing = RubricSpec(name="rubric", rubric=Rubric(()), span=_PLACE)
+    spec = next(iter(case.rubrics), nothing)  # tags and variables may leave out every criterion
+    if any(criterion.weight and not criterion.applies_if for criterion in spec.rubric):
+        return spec
+    return replace(spec, rubric=Rubric((*spec.rubric, _ALWAYS)))
 
 
 def show_not_judged(answers: Sequence[AnswerToJudge], result: RejudgeResult) -> None:

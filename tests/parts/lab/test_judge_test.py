@@ -99,6 +99,34 @@ def test_a_workflow_shows_other_marks(folder: Path, monkeypatch: pytest.MonkeyPa
     )
 
 
+CONDITIONAL = """\
+criteria:
+- {id: link, expected_outcome: Gives a link, applies_if: {contains: "https://"}}
+- {id: formal, expected_outcome: Is formal, applies_if: {tag: formal}}
+tests:
+"""
+
+
+@pytest.mark.parametrize(
+    ("marks", "code"),
+    [
+        ("{link: not_applicable}", 0),
+        ("{formal: not_applicable, link: not_applicable}", 0),
+        ("{link: true}", 1),
+        ("{formal: false}", 1),
+    ],
+)
+def test_no_criterion_applies(folder: Path, marks: str, code: int) -> None:
+    write(f"{CONDITIONAL}- {{answer: Ask, marks: {marks}}}\n")
+    assert run("rubrics").exit_code == code
+
+
+def test_no_criterion_applies_to_the_tags(folder: Path) -> None:
+    only = CONDITIONAL.replace("- {id: link", "# {id: link")
+    write(f"{only}- {{answer: Ask, marks: {{formal: not_applicable}}}}\n")
+    assert run("rubrics").output == "1 of 1 test got the marks that they expect\n"
+
+
 def test_no_verdict(folder: Path) -> None:
     write(RUBRIC + "- {answer: silent, marks: {promise: false}}\n")
     done = run("rubrics/shop.rubric.yaml", "--format", "json")

@@ -68,7 +68,7 @@ def _why_it_passes(report: RunReport) -> str:
         subject = "no deciding case" if phrases.broken(report) else "nothing"
         found = phrases.headline(report) if suspected else f"{subject} broke"
         return found[0].lower() + found[1:]
-    return f"{outcome(report)} (fail_on: {fail_on})"
+    return f"{outcome(report) or 'no case decides'} (fail_on: {fail_on})"
 
 
 def is_by_comparison(report: RunReport) -> bool:

@@ -68,6 +68,10 @@ HEADINGS: dict[Tone, dict[str, tuple[RunReport, str]]] = {
         "rate reached": (of(GOOD, FINE, BAD, gate=rate(0.6)), "1 of 3 cases fails (fail_on: fail)"),
         "old failure": (of(GOOD, OLD, gate=REGRESSION), "nothing broke · 1 of 2 cases fails"),
         "none decides": (of(BAD, gate=TAGGED), "no case that ran decides (fail_on: fail)"),
+        "none of the suite decides": (
+            of(BAD, gate={**NEVER, **TAGGED, "none_decides": True}),
+            "no case decides (fail_on: never)",
+        ),
         "another broke": (
             of(replace(GOOD, tags=("t",)), BROKEN, gate={**REGRESSION, **TAGGED}),
             "no deciding case broke · the only deciding case passes",

@@ -17,7 +17,7 @@ with atheris.instrument_imports(include=["rubric_ci"]):
     from rubric_ci.files.editing.fixes import fix
     from rubric_ci.files.project.loader import load, load_config, load_targets
     from rubric_ci.files.validation import problem_formats
-    from rubric_ci.files.validation.config_summary import KnownTargets
+    from rubric_ci.files.validation.config_summary import KnownTargets, WrittenTarget
     from rubric_ci.files.validation.validator import Surroundings, check_evals
     from rubric_ci.files.yaml_text.source import decode, open_config, open_source
     from rubric_ci.values.diagnostics import Diagnostic
@@ -47,7 +47,7 @@ def as_targets(written: str) -> None:
 
 
 def with_targets(written: str) -> None:
-    known = KnownTargets(frozenset(["default"]))
+    known = KnownTargets({"default": WrittenTarget("rubric-ci.yaml", "", {})})
     shown(check_evals(open_source("a.yaml", written), Surroundings(look_up, known)))
 
 

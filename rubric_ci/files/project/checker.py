@@ -7,7 +7,7 @@ from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 from posixpath import dirname
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rubric_ci.errors import CannotFindEvals, CannotReadFile
 from rubric_ci.files.project import eval_search, working_tree
@@ -15,7 +15,7 @@ from rubric_ci.files.project.eval_search import NAME_IT, NO_SUITE
 from rubric_ci.files.project.file_kinds import CONFIG_NAMES, HIDDEN, folder_served, is_targets_file
 from rubric_ci.files.project.project import Project, unreadable
 from rubric_ci.files.project.working_tree import WorkingTree
-from rubric_ci.files.validation.config_summary import ConfigSummary, KnownTargets, Prompt, texts_of
+from rubric_ci.files.validation.config_summary import KnownTargets, Prompt, WrittenTarget, texts_of
 from rubric_ci.files.validation.rubric_files import ENDING, RUBRIC_UNUSED, IncludedSource
 from rubric_ci.files.validation.validator import (
     Surroundings,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from rubric_ci.values.diagnostics import Diagnostic
     from rubric_ci.values.references import Machine
 
-T = TypeVar("T")
 Found: TypeAlias = "tuple[Diagnostic, ...]"
 FindStates: TypeAlias = "Callable[[Document, Project, Callable[[], Iterable[Path]]], States]"
 
@@ -228,53 +227,35 @@ class Checker:
         return bool(self.project.config_name) and self._name(path) == self.project.config_name
 
     def _find_known_targets(self, folder: str) -> KnownTargets:
-        """Return the targets that serve a folder, the first of a name counts.
+        """Return the targets that serve a folder, the first of a name counts."""
+        targets: dict[str, WrittenTarget] = {}
+        for file in self.project.serving(folder):
+            for name, target in self.project.summarize(file).targets.items():
+                targets.setdefault(name, target)
+        prompts = self._prompts(targets)
+        default = next(iter(targets)) if len(targets) == 1 else "default"
+        if default in targets:
+            targets[""] = targets[default]
+        if default in prompts:
+            prompts[""] = prompts[default]
+        return KnownTargets(targets, prompts, self.project.summary.compare)
 
-        The facts of the target that answers where none is named are also under "".
-        """
-        summaries = [self.project.summarize(name) for name in self.project.serving(folder)]
-        owners = {name: each for each in reversed(summaries) for name in each.targets}
-        default = next(iter(owners)) if len(owners) == 1 else "default"
+    def _prompts(self, targets: Mapping[str, WrittenTarget]) -> dict[str, Prompt]:
+        """Return the prompts of targets, and the bodies of services, by the targets' names."""
+        found: dict[str, Prompt] = {}
+        for name, (file, provider, target) in targets.items():
+            if provider == "http":
+                from rubric_ci.text.template import used
 
-        def first(values: Callable[[ConfigSummary], Mapping[str, T]]) -> dict[str, T]:
-            return {
-                name: value
-                for each in summaries
-                for name, value in values(each).items()
-                if owners.get(name, each) is each
-            }
+                texts = texts_of(target.get("body"))
+                read = frozenset[str]().union(*(used(text).names for _, text in texts))
+                found[name] = Prompt(name, file, read, is_body=True)
+            elif isinstance(written := target.get("prompt"), str):
+                from rubric_ci.files.yaml_text.prompt_file import open_prompt
 
-        def with_default(found: dict[str, T]) -> dict[str, T]:
-            return {**found, **({"": found[default]} if default in found else {})}
-
-        prompts = self._prompts(first(lambda each: each.prompts), first(lambda each: each.bodies))
-        return KnownTargets(
-            frozenset(owners),
-            frozenset(name for name, of in owners.items() if name in of.agents),
-            with_default(prompts),
-            self.project.summary.compare,
-            with_default(first(lambda each: each.without_calls)),
-            with_default(first(lambda each: each.programs)),
-            with_default(first(lambda each: each.models)),
-        )
-
-    def _prompts(
-        self, prompts: Mapping[str, tuple[str, str]], bodies: Mapping[str, tuple[str, Any]]
-    ) -> dict[str, Prompt]:
-        """Return the prompts of targets by name; `prompts` and `bodies` are as in a summary."""
-        if not (prompts or bodies):
-            return {}
-        from rubric_ci.files.yaml_text.prompt_file import open_prompt
-        from rubric_ci.text.template import used
-
-        found = {}
-        for target, (file, body) in bodies.items():
-            read = frozenset[str]().union(*(used(text).names for _, text in texts_of(body)))
-            found[target] = Prompt(target, file, read, is_body=True)
-        for target, (file, written) in prompts.items():
-            match self.project.files.lookup(file)(written):
-                case Resolved(path, text):
-                    found[target] = Prompt(target, path, open_prompt(path, text).names)
+                match self.project.files.lookup(file)(written):
+                    case Resolved(path, text):
+                        found[name] = Prompt(name, path, open_prompt(path, text).names)
         return found
 
     def _targets_of_others(self, path: Path) -> frozenset[str]:
@@ -321,12 +302,9 @@ class Checker:
     def _sizes(self, name: str) -> "Sizes":
         from rubric_ci.files.project.near_files import count_cases  # few configurations name a case
 
-        def prompts() -> dict[str, Prompt]:
-            own = self.project.summarize(name)
-            return self._prompts(own.prompts, own.bodies)
-
         counted = count_cases(self.project, self._evals(""))
-        return counted._replace(read=self._read_or_none, prompts=prompts)
+        own = self.project.summarize(name).targets
+        return counted._replace(read=self._read_or_none, prompts=partial(self._prompts, own))
 
     def _evals(self, written: str) -> list[Path]:
         try:

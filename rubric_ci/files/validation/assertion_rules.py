@@ -76,13 +76,14 @@ def call_problems(data: Any, known: KnownTargets) -> Iterator[Problem]:
         key = next((key for key in keys_of(criterion)[:1] if TABLE[key].of == CALLS), "")
         own = cases.get(path[:2])
         for name in target_names(own, data, known.compare) if key else ():
-            if why := known.without_calls.get(name):
+            target = known.targets.get(name)
+            if why := target and target.without_calls:
                 shown = f"`{name}`" if name else "the default one"
                 message = f"`{key}` needs a target that reports calls of tools; {shown} {why}"
                 hint = "set `tool_calls`, the place of the calls in its reply" * ("service" in why)
                 yield Problem(CALLS_NOT_REPORTED, (*path, key), message, hint, at_key=True)
                 break
-            yield from _unknown_tools(criterion[key], key, path, known.programs.get(name, ""))
+            yield from _unknown_tools(criterion[key], key, path, target.program if target else "")
 
 
 def _unknown_tools(value: Any, key: str, path: Path, program: str) -> Iterator[Problem]:

@@ -50,26 +50,61 @@ PROVIDERS: Final = {
 NO_MODELS: Final = tuple(name for name in KINDS if name not in STARTED)
 
 
+class WrittenTarget(NamedTuple):
+    """A target as a configuration or a targets file has it."""
+
+    file: str
+    provider: str  # in small letters; empty: none is written
+    data: Mapping[str, Any]
+
+    @property
+    def is_not_started(self) -> bool:
+        """Return True for an agent of AgentV."""
+        started = self.provider in STARTED and not is_of_agentv(self.file)
+        return self.provider in AGENTV_AGENTS and not started
+
+    @property
+    def without_calls(self) -> str:
+        """Return why the target reports no calls of tools; empty: it may report them.
+
+        A command may print its messages with the calls.
+        """
+        if self.provider == "http":
+            return "" if "tool_calls" in self.data else "is a service without `tool_calls`"
+        if kind := KINDS.get(self.provider):
+            return f"is {kind.what}, which {kind.no_calls}" if kind.no_calls else ""
+        return "" if self.provider in AGENTV_AGENTS else "is a model, which is asked without tools"
+
+    @property
+    def program(self) -> str:
+        """Return the agent program whose tools are known; empty: there may be others."""
+        others = "mcp_servers" in self.data or self.data.get("project_files")
+        return self.provider if self.provider in STARTED and not others else ""
+
+    @property
+    def model(self) -> str:
+        """Return the model with its provider; empty: there is none, or a variable."""
+        provider, model = self.data.get("provider", ""), self.data.get("model")
+        if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
+            return ""
+        if self.provider in KINDS or self.provider in AGENTV_AGENTS:
+            return ""
+        return model if not provider or model.startswith(f"{provider}/") else f"{provider}/{model}"
+
+
 class ConfigSummary(NamedTuple):
-    """Globs of eval files, severities of rules and names of targets."""
+    """Globs of eval files, severities of rules, and targets by their names."""
 
     globs: tuple[str, ...] = ()  # relative to the repository root
     rules: Mapping[str, str] = {}
-    targets: frozenset[str] = frozenset()
-    agents: frozenset[str] = frozenset()  # targets whose provider is in `AGENTV_AGENTS`
-    prompts: Mapping[str, tuple[str, str]] = {}  # by target: this file, and the prompt as written
+    targets: Mapping[str, WrittenTarget] = {}
     compare: tuple[str, ...] = ()  # targets that answer each case of files that name none
-    bodies: Mapping[str, tuple[str, Any]] = {}  # by service: this file, and the body of requests
-    without_calls: Mapping[str, str] = {}  # targets that report no calls of tools, and why not
-    programs: Mapping[str, str] = {}  # of targets whose tools are known: the agent
-    models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}  # by target: model and settings
     default_evaluator: str = "none"  # of cases with an expected outcome and no evaluator
 
 
 def summarize_config(document: Source) -> ConfigSummary:
     """Read the valid parts of a configuration or a targets file."""
     data = document.data if isinstance(document.data, dict) else {}
-    named = [*_named_targets(data)]
     return ConfigSummary(
         globs=tuple(glob_from_root(document.file, glob) for glob in _texts(data, "evals")),
         rules={
@@ -77,35 +112,8 @@ def summarize_config(document: Source) -> ConfigSummary:
             for name, word in mapping_at(data, "rules").items()
             if word is False or word in ("error", "warning", "notice", "off")  # may be a list
         },
-        targets=frozenset(name for name, *_ in named),
-        agents=frozenset(
-            name
-            for name, provider, _ in named
-            if provider in AGENTV_AGENTS
-            and (provider not in STARTED or is_of_agentv(document.file))
-        ),
-        prompts={
-            name: (document.file, target["prompt"])
-            for name, _, target in named
-            if isinstance(target.get("prompt"), str)
-        },
+        targets=dict(_named_targets(data, document.file)),
         compare=tuple(_texts(data, "compare")),
-        bodies={
-            name: (document.file, target.get("body"))
-            for name, provider, target in named
-            if provider == "http"
-        },
-        without_calls={
-            name: why
-            for name, provider, target in named
-            if (why := _without_calls(provider, target))
-        },
-        programs={
-            name: provider
-            for name, provider, target in named
-            if provider in STARTED and not ("mcp_servers" in target or target.get("project_files"))
-        },
-        models={name: (model, target) for name, _, target in named if (model := _model(target))},
         default_evaluator="llm_judge" if data.get("default_evaluator") == "llm_judge" else "none",
     )
 
@@ -119,34 +127,12 @@ def _texts(data: Any, key: str) -> Iterator[str]:
     yield from (item for item in list_at(data, key) if isinstance(item, str))
 
 
-def _named_targets(data: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield each target that has a name, after the name and the provider in small letters."""
+def _named_targets(data: Any, file: str) -> Iterator[tuple[str, WrittenTarget]]:
     for _, target in mappings(data, "targets"):
         name, provider = target.get("name"), target.get("provider")
         if isinstance(name, str):
-            yield name, provider.lower() if isinstance(provider, str) else "", target
-
-
-def _without_calls(name: str, target: Mapping[str, Any]) -> str:
-    """Return why a target reports no calls of tools; empty: it may report them.
-
-    A command may print its messages with the calls.
-    """
-    if name == "http":
-        return "" if "tool_calls" in target else "is a service without `tool_calls`"
-    if kind := KINDS.get(name):
-        return f"is {kind.what}, which {kind.no_calls}" if kind.no_calls else ""
-    return "" if name in AGENTV_AGENTS else "is a model, which is asked without tools"
-
-
-def _model(target: Mapping[str, Any]) -> str:
-    """Return the model of a target with its provider; empty: it has none, or a variable."""
-    provider, model = target.get("provider", ""), target.get("model")
-    if not isinstance(model, str) or not isinstance(provider, str) or "${{" in model:
-        return ""
-    if provider.lower() in KINDS or provider.lower() in AGENTV_AGENTS:
-        return ""
-    return model if not provider or model.startswith(f"{provider}/") else f"{provider}/{model}"
+            lowered = provider.lower() if isinstance(provider, str) else ""
+            yield name, WrittenTarget(file, lowered, target)
 
 
 def texts_of(body: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -181,19 +167,17 @@ class Prompt(NamedTuple):
 
 
 class KnownTargets(NamedTuple):
-    """The targets that an eval file can name."""
+    """The targets that an eval file can name; without any, they are not checked."""
 
-    names: frozenset[str] = frozenset()  # without any, they are not checked
-    agents: frozenset[str] = frozenset()  # those that rubric-ci does not start
+    targets: Mapping[str, WrittenTarget] = {}
+    """By name; the one that answers cases without a target is also under ""."""
     prompts: Mapping[str, Prompt] | None = {}
-    """Prompts by target, the default one's under ""; None: they are not known, and unused
-    variables are not reported."""
+    """Prompts by target; None: they are not known, and unused variables are not reported."""
     compare: tuple[str, ...] = ()  # targets that answer the cases that name none
-    without_calls: Mapping[str, str] = {}
-    """Targets that report no calls of tools, by name, the default one under "": why not."""
-    programs: Mapping[str, str] = {}  # by target, the default one under "": the agent
-    models: Mapping[str, tuple[str, Mapping[str, Any]]] = {}
-    """The models of targets with their settings, by name, the default one under ""."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self.targets) - {""}
 
 
 NO_TARGETS: Final = KnownTargets()

@@ -4,10 +4,11 @@ Rules run on data of any shape. Each checks only values of the right type and re
 another rule reports the cause.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from rubric_ci.evaluators.kind import criteria_at, evaluators_of, execution_of, with_members
+from rubric_ci.files.validation.config_summary import WrittenTarget
 from rubric_ci.files.validation.rubric_rules import criteria_problems
 from rubric_ci.files.validation.shape_rules import OUT_OF_RANGE
 from rubric_ci.files.yaml_text.document import FILE_SIZE, MAX_VALUES
@@ -186,35 +187,27 @@ def _is_bare_case(cases: Any) -> bool:
     )
 
 
-def target_problems(data: Any, known: frozenset[str], agents: frozenset[str]) -> Iterator[Problem]:
+def target_problems(data: Any, known: Mapping[str, WrittenTarget]) -> Iterator[Problem]:
     """Yield references to undefined targets and to agents."""
-    if not isinstance(data, dict):
-        return
-    yield from _target(data, (), known, agents)
-    for index, name in enumerate(list_at(data, "targets")):
-        yield from _named_target(name, ("targets", index), known, agents)
-    for path, case in mappings(data, "evalcases"):
-        yield from _target(case, path, known, agents)
+    for path, name in _named_targets(data):
+        if name and name not in known:
+            yield unknown_target(name, path, known.keys() - {""})
+        elif name and known[name].is_not_started:
+            message = f"`{name}` is a target that rubric-ci does not start"
+            yield Problem(AGENT_TARGET, path, message)
 
 
-def _target(
-    owner: dict[str, Any], path: Path, known: frozenset[str], agents: frozenset[str]
-) -> Iterator[Problem]:
-    for holder, where in (owner, path), (execution_of(owner), (*path, "execution")):
-        yield from _named_target(holder.get("target"), (*where, "target"), known, agents)
+def _named_targets(data: Any) -> Iterator[tuple[Path, str]]:
+    named: list[tuple[Path, Any]]
+    named = [(("targets", index), name) for index, name in enumerate(list_at(data, "targets"))]
+    for path, owner in [((), data), *mappings(data, "evalcases")]:
+        if isinstance(owner, dict):
+            named.append(((*path, "target"), owner.get("target")))
+            named.append(((*path, "execution", "target"), execution_of(owner).get("target")))
+    yield from ((path, name) for path, name in named if isinstance(name, str))
 
 
-def _named_target(
-    name: Any, path: Path, known: frozenset[str], agents: frozenset[str]
-) -> Iterator[Problem]:
-    if isinstance(name, str) and name not in known:
-        yield unknown_target(name, path, known)
-    elif isinstance(name, str) and name in agents:
-        message = f"`{name}` is a target that rubric-ci does not start"
-        yield Problem(AGENT_TARGET, path, message)
-
-
-def unknown_target(name: str, path: Path, known: frozenset[str]) -> Problem:
+def unknown_target(name: str, path: Path, known: Iterable[str]) -> Problem:
     message = f"no target is called `{name}`"
     return Problem(UNKNOWN_TARGET, path, message, suggest(name, known))
 

@@ -82,7 +82,9 @@ def _refusing(
 ) -> str:
     """Return the model of a case that does not take a file; empty: none is known not to."""
     for name in target_names(case, data, known.compare):
-        model, settings = known.models.get(name, ("", {}))
+        target = known.targets.get(name)
+        model = target.model if target else ""
+        settings = target.data if target else {}
         if model and takes(media.kind, model, settings, models().info(model)) is False:
             return model
     return ""

@@ -81,7 +81,7 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         from rubric_ci.files.validation.model_rules import evaluator_model_problems
 
         found.extend(_first(evaluator_model_problems(source.data, around.models)))
-    if around.known.models:
+    if around.known.targets:
         found.extend(_first(_media_problems(source, around)))
     if around.machine and _mentions(source, "evaluators", "workspace"):
         from rubric_ci.files.validation.command_rules import script_problems
@@ -95,12 +95,12 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
 def _problems_with_targets(source: Source, known: KnownTargets) -> Iterator[Problem]:
     if known.prompts or _has_variables(source.texts()):
         yield from _first(_variable_problems(source, known))
-    if (known.without_calls or known.programs) and _mentions(source, *KEYS):
+    if known.targets and _mentions(source, *KEYS):
         from rubric_ci.files.validation.assertion_rules import call_problems
 
         yield from _first(call_problems(source.data, known))
-    if known.names:
-        yield from _first(target_problems(source.data, known.names, known.agents))
+    if known.targets:
+        yield from _first(target_problems(source.data, known.targets))
 
 
 def _include_problems(source: IncludedSource) -> "tuple[Diagnostic, ...]":

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rubric_ci.files.validation.config_summary import WrittenTarget
 from rubric_ci.files.validation.eval_rules import eval_problems, target_problems, ungraded_cases
 from tests.files.shown import dotted, placed
 
@@ -225,14 +226,16 @@ TARGETS: dict[str, tuple[Any, str]] = {
 }
 
 
+KNOWN = {name: WrittenTarget(".agentv/targets.yaml", name, {}) for name in ("default", "codex")}
+
+
 @pytest.mark.parametrize(("data", "expected"), TARGETS.values(), ids=TARGETS)
 def test_targets(data: Any, expected: str) -> None:
-    problems = target_problems(data, frozenset({"default", "codex"}), frozenset({"codex"}))
-    assert placed(problems) == expected
+    assert placed(target_problems(data, KNOWN)) == expected
 
 
 def test_a_similar_target_is_suggested() -> None:
-    (problem,) = target_problems(suite(target="defualt"), frozenset({"default"}), frozenset())
+    (problem,) = target_problems(suite(target="defualt"), KNOWN)
     assert problem.hint == "did you mean `default`?"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rubric_ci import values as model
 from rubric_ci.files import validation, yaml_text
-from rubric_ci.files.validation.config_summary import KnownTargets
+from rubric_ci.files.validation.config_summary import KnownTargets, WrittenTarget
 from rubric_ci.files.validation.gate_and_waiver_rules import Sizes
 from rubric_ci.files.validation.includes import with_includes
 from rubric_ci.files.validation.rules import RULES, apply_suppressions, render
@@ -48,7 +48,9 @@ def rules_of(text: str) -> list[str]:
         "a.jsonl" if text.startswith("{") else "a.yaml", text, find=lambda name: [lookup(name)]
     )
     source = with_includes(source, lookup)
-    known = KnownTargets(frozenset(["default", "codex"]), frozenset(["codex"]))
+    known = KnownTargets(
+        {name: WrittenTarget(".agentv/targets.yaml", name, {}) for name in ("default", "codex")}
+    )
     found = check_evals(source, Surroundings(lookup, known))
     return [problem.rule for problem in apply_suppressions(found, source.texts(), {})]
 

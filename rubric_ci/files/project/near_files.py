@@ -203,21 +203,23 @@ def _find(name: str, search_path: str) -> bool:
 
 
 def count_cases(project: Project, paths: Iterable[Path]) -> Sizes:
-    """Count the cases of eval files by tag; files that cannot be read are reported elsewhere."""
+    """Count the cases of eval files; files that cannot be read are reported elsewhere."""
     names: list[CaseName] = []
     variables = set[str]()
     tags: Counter[str] = Counter()
+    count = 0
     for path in paths:
         name = project.name_of(path)
         opened = project.open_cases(name, text) if (text := text_of(path, project.root)) else None
         suite = opened.data if opened and isinstance(opened.data, dict) else {}
         variables.update(mapping_at(suite, "vars"))
+        count += len(list_at(suite, "evalcases"))
         for _, case in mappings(suite, "evalcases"):
             variables.update(mapping_at(case, "vars"))
             tags.update({each for each in list_at(case, "tags") if isinstance(each, str)})
             if isinstance(case.get("id"), str):
                 names.append(CaseName(name, case["id"], _target(case) or _target(suite)))
-    return Sizes(tags, tuple(names), variables=frozenset(variables))
+    return Sizes(count, tags, tuple(names), variables=frozenset(variables))
 
 
 def _target(owner: dict[str, Any]) -> str:

@@ -22,7 +22,6 @@ FOREIGN_OPTIONS: Final[Mapping[str, str]] = {
     "negate": "let the script give 1 - score",
     "command": "the command is `script`",
     "value": "list it under `config`, which the script reads",
-    "target": "use an `llm_judge`, or list in `env` what the script needs to call a model",
 }
 """Options of graders of other tools, which a script here would get as configuration."""
 
@@ -55,6 +54,16 @@ FOREIGN_OPTION: Final = Rule(
     ),
     bad=_with_script("required: true"),
     good=_with_script("config: {required: true}"),
+)
+TARGET_PROXY: Final = Rule(
+    id="target-proxy",
+    meaning=(
+        "AgentV lets a script call a model through a local server, the target proxy. rubric-ci "
+        "has none, so the script could not give a mark."
+    ),
+    hint="use an `llm_judge`, or list in `env` what the script needs to call a model",
+    bad=_with_script("target: {max_calls: 10}"),
+    good=_with_script("env: [API_KEY]"),
 )
 NOT_IN_CONTAINER: Final = Rule(
     id="not-in-container",
@@ -143,6 +152,9 @@ def _code_judge(evaluator: Evaluator, path: Path) -> Iterator[Problem]:
     yield from _foreign_options(evaluator, path)
     if "container" in evaluator:
         yield from _outside(evaluator, path)
+    if isinstance(evaluator.get("target"), dict):
+        message = "`target` does not let a script call a model: there is no target proxy"
+        yield Problem(TARGET_PROXY, (*path, "target"), message, at_key=True)
 
 
 def _outside(evaluator: Evaluator, path: Path) -> Iterator[Problem]:

@@ -19,8 +19,9 @@ class CaseName(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The cases of the eval files of a configuration, how many have a tag, and how to read."""
+    """The number of cases of the eval files of a configuration, their names, and how to read."""
 
+    cases: int
     by_tag: Mapping[str, int]
     names: tuple[CaseName, ...] = ()
     read: Callable[[str], bytes | None] | None = None  # a file of the repository, by its name
@@ -30,6 +31,16 @@ class Sizes(NamedTuple):
 
 FindSizes: TypeAlias = Callable[[], Sizes]
 
+PASS_RATE_SIZE: Final = Rule(
+    id="pass-rate-size",
+    severity="warning",
+    switchable=True,
+    meaning=(
+        "At the present number of cases the pass rate tolerates no failure, so it is no more "
+        "lenient than a gate without it."
+    ),
+    hint="lower the rate, add cases, or set it to 1 to say so",
+)
 GROUP_WITHOUT_CASES: Final = Rule(
     id="group-without-cases",
     severity="warning",
@@ -64,14 +75,15 @@ TRIALS_PASS: Final = Rule(
 
 
 def pass_rate_problems(data: Any, sizes: FindSizes | None = None) -> Iterator[Problem]:
-    """Yield pass rates that are not used, or have no case."""
+    """Yield pass rates that are not used, tolerate no failure, or have no case."""
     gate = mapping_at(data, "gate")
-    for path, tag in _rates(gate):
+    for path, tag, rate in _rates(gate):
         if gate.get("fail_on") == "never":
             message = "`fail_on: never` does not check the pass rate"
             yield Problem(UNUSED_PASS_RATE, path, message)
-        elif sizes and tag not in ("", "*") and tag not in sizes().by_tag:
-            yield Problem(GROUP_WITHOUT_CASES, path[:-1], f"no case has the tag `{tag}`")
+        elif sizes and tag != "*":
+            size = sizes().by_tag.get(tag, 0) if tag else sizes().cases
+            yield from _rate_problems(path, tag, rate, size)
 
 
 def tag_problems(data: Any, sizes: FindSizes) -> Iterator[Problem]:
@@ -97,15 +109,26 @@ def trial_problems(data: Any) -> Iterator[Problem]:
             yield Problem(TRIALS_PASS, (*path, "trials", "pass"), message)
 
 
-def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the tag of each rate of the right type."""
+def _rates(gate: dict[str, Any]) -> Iterator[tuple[Path, str, float]]:
+    """Yield the path, the tag and the value of each rate of the right type."""
     groups = mapping_at(gate, "groups").items()
     owners: list[tuple[str, Any, Path]] = [("", gate, ("gate",))]
     owners += [(tag, group, ("gate", "groups", tag)) for tag, group in groups]
     for tag, owner, path in owners:
         rate = owner.get("min_pass_rate") if isinstance(owner, dict) else None
         if isinstance(rate, int | float) and not isinstance(rate, bool) and 0 <= rate <= 1:
-            yield (*path, "min_pass_rate"), tag
+            yield (*path, "min_pass_rate"), tag, rate
+
+
+def _rate_problems(path: Path, tag: str, rate: float, size: int) -> Iterator[Problem]:
+    from rubric_ci.values.gate import required_passes  # few configurations have a rate
+
+    if tag and not size:
+        yield Problem(GROUP_WITHOUT_CASES, path[:-1], f"no case has the tag `{tag}`")
+    elif size and rate < 1 and required_passes(rate, size) == size:
+        cases = "the only case" if size == 1 else f"{size:,} cases"
+        of = f" with the tag `{tag}`" if tag else ""
+        yield Problem(PASS_RATE_SIZE, path, f"of {cases}{of} at {rate} none may fail")
 
 
 WAIVER_DATE: Final = Rule(

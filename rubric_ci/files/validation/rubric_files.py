@@ -5,6 +5,7 @@ from functools import lru_cache
 from posixpath import basename
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from rubric_ci.evaluators.kind import criteria_at
 from rubric_ci.files.validation.example_and_condition_rules import (
     TEST_ANSWER,
     ids_of,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 ENDING: Final = ".rubric.yaml"
 """How a file ends that is a rubric file by its name."""
+OFTEN: Final = 3  # cases with the same criterion
 BARE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 INCLUDE: Final = Rule(
@@ -46,6 +48,23 @@ INCLUDE: Final = Rule(
     hint="docs/rubrics.md shows a rubric file",
     bad=with_rubrics("- Greets\n- include: gone"),
     good=with_rubrics("- Greets"),
+)
+RUBRIC_REPEATED: Final = Rule(
+    id="rubric-repeated",
+    severity="notice",
+    switchable=True,
+    meaning=(
+        "The same criteria stand in three cases or more. In a rubric file they stand once, for "
+        "`- include: NAME` or `shared_rubrics`, and an edit is one change to the grading."
+    ),
+    hint=(
+        "move them to `rubrics/NAME.rubric.yaml` and write `- include: NAME`, or use "
+        "`shared_rubrics`"
+    ),
+    bad="evalcases:\n"
+    + "".join(f"- {{id: {name}, input: Hi, rubrics: [Greets, Is warm]}}\n" for name in "abc"),
+    good="rubrics: [Greets, Is warm]\nevalcases:\n"
+    + "".join(f"- {{id: {name}, input: Hi}}\n" for name in "abc"),
 )
 RUBRIC_UNUSED: Final = Rule(
     id="rubric-unused",
@@ -91,6 +110,50 @@ def _nested(data: dict[str, Any], path: str) -> Iterator[Problem]:
             message = f"an included file includes no other: {basename(path)} → {name}"
             hint = "it is a circle" if circle else "include both where the criteria are used"
             yield Problem(INCLUDE, (*place, "include"), message, hint)
+
+
+def repeated_criteria(data: Any) -> Iterator[Problem]:
+    """Yield a note at the first of the criteria that stand in three cases or more."""
+    found = [each for each in _places_of_equal(data) if len({case for case, *_ in each}) >= OFTEN]
+    if found:
+        found.sort(key=lambda each: each[0][:2])
+        from rubric_ci.text.numbers import listed, plural  # a good file needs neither
+
+        (number, index, path), cases = found[0][0], data["evalcases"]
+        names = [str(cases[each].get("id") or each + 1) for each, *_ in found[0]]
+        more = f" and {plural(len(found) - 1, 'more criterion', 'more criteria')}"
+        subject = f"this criterion{more if found[1:] else ''}"
+        verb = "stand" if found[1:] else "stands"
+        cases_of = f"{len(names):,} cases: {listed(names, OFTEN)}"
+        where: Path = ("evalcases", number, *path, index)
+        yield Problem(RUBRIC_REPEATED, where, f"{subject} {verb} in {cases_of}")
+
+
+def _places_of_equal(data: Any) -> Iterable[list[tuple[int, int, Path]]]:
+    """Return for each criterion its places: number of the case, number in the list, path of it."""
+    places = dict[Any, list[tuple[int, int, Path]]]()
+    lists = set[int]()  # an alias is the same list
+    for number, case in enumerate(list_at(data, "evalcases")):
+        rubrics = case.get("rubrics") if isinstance(case, dict) else None
+        criteria, path = criteria_at(rubrics, ("rubrics",))
+        if isinstance(criteria, list) and id(criteria) not in lists:
+            lists.add(id(criteria))
+            for index, each in enumerate(criteria):
+                if isinstance(each, str) or (isinstance(each, dict) and "include" not in each):
+                    places.setdefault(_exact(each), []).append((number, index, path))
+    return places.values()
+
+
+def _exact(value: Any) -> Any:
+    """Return a value that can be hashed, and is equal for equal criteria only."""
+    if isinstance(value, list):
+        return tuple(map(_exact, value))
+    if not isinstance(value, dict):
+        return value
+    try:
+        return frozenset(value.items())
+    except TypeError:  # of a list or a mapping
+        return frozenset((key, _exact(item)) for key, item in value.items())
 
 
 def file_name(written: str) -> str:

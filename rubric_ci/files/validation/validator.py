@@ -25,6 +25,7 @@ from rubric_ci.files.validation.rubric_files import (
     IncludedSource,
     open_rubric,
     problems_of_tests,
+    repeated_criteria,
 )
 from rubric_ci.files.validation.rubric_rules import GATE_KIND
 from rubric_ci.files.validation.schema import problems as schema_problems
@@ -71,6 +72,9 @@ def check_evals(source: Source, around: Surroundings) -> "tuple[Diagnostic, ...]
         if foreign and (golden := foreign.golden_set(source.data, source.file)):
             return _diagnosed(source, [golden])
     found.extend(_problems_with_targets(source, around.known))
+    if not source.of_other_tool:
+        raw = source.raw if isinstance(source, IncludedSource) else source
+        found.extend(_first(repeated_criteria(raw.data)))
     if around.default_evaluator == "none":
         found.extend(ungraded_cases(source.data, source.file))
     if around.nearest_path and _mentions(source, "depends_on"):

@@ -11,12 +11,24 @@ from rubric_ci.files.yaml_text.document import Document
 from tests.files.shown import shown
 
 ROOT = Path(__file__).parents[3]
-SIZES = Sizes({"safety": 3})
+SIZES = Sizes(11, {"safety": 3, "one": 1})
 
 
 RATES = {
-    "all cases": ("gate: {min_pass_rate: 0.95}\n", ""),
-    "a group": ("gate: {groups: {safety: {min_pass_rate: 0.7}}}\n", ""),
+    "no failure": (
+        "gate: {min_pass_rate: 0.95}\n",
+        "1:23: pass-rate-size: of 11 cases at 0.95 none may fail",
+    ),
+    "one failure": ("gate: {min_pass_rate: 0.9}\n", ""),
+    "all must pass, and the file says so": ("gate: {min_pass_rate: 1}\n", ""),
+    "a group": (
+        "gate: {groups: {safety: {min_pass_rate: 0.7}}}\n",
+        "1:41: pass-rate-size: of 3 cases with the tag `safety` at 0.7 none may fail",
+    ),
+    "a group of one": (
+        "gate: {groups: {one: {min_pass_rate: 0.5}}}\n",
+        "1:38: pass-rate-size: of the only case with the tag `one` at 0.5 none may fail",
+    ),
     "each group": ('gate: {groups: {"*": {min_pass_rate: 0.7}}}\n', ""),
     "a group without cases": (
         "gate: {groups: {safty: {min_pass_rate: 0.7}}}\n",

@@ -40,7 +40,7 @@ def lookup(name: str) -> Found | NotFound:
 def rules_of(text: str) -> list[str]:
     if text.startswith(CONFIGURED):
         document = Document("rubric-ci.yaml", text)
-        sizes = Sizes({})
+        sizes = Sizes(cases=999, by_tag={})
         found = check_config(document, models=known_models, sizes=lambda: sizes)
         found = (*found, *check_prompts(document, lookup))
         return [problem.rule for problem in found]

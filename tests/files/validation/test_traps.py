@@ -34,7 +34,7 @@ TRAPS = {
         "a.yaml",
         "evalcases:\n"
         + "".join(f"- {{id: c{n}, input: q, rubrics: [r]}}\n" for n in range(24_000)),
-        ("0", "", "no problems"),
+        ("0", "notice", "1 notice"),
     ),
     "wrong entries": (
         "a.yaml",

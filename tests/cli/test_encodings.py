@@ -103,7 +103,7 @@ def test_what_a_console_lacks_is_spelled_out(project: Project) -> None:
 
 
 def test_line_ends_in_a_pipe_are_the_same_on_every_system(project: Project) -> None:
-    project.write("a.eval.yaml", "evalcases:\n  - id: a\n    input: @handle\n    rubrics: [x]\n")
+    project.write("a.eval.yaml", "evalcases:\n  - id: a\n    input: no\n    rubrics: [x]\n")
     for words in (("validate", "evals"), ("validate", "--diff", "a.eval.yaml")):
         done = subprocess.run(
             [sys.executable, "-m", "rubric_ci", *words],

@@ -110,10 +110,7 @@ def show(**options: Any) -> None:
 @click.argument("baseline", type=FILE)
 @click.argument("head", type=FILE)
 @options.reporting(
-    "--format",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    help="Output format.",
+    "--format", type=click.Choice(["text", "json"]), default="text", help="Output format."
 )
 @options.github(
     "--issue",

@@ -1,4 +1,4 @@
-"""The comparison of a run, in text, in GitHub markdown with word diffs, and as JSON."""
+"""The comparison of a run as text and as JSON, and what differs between two answers of a case."""
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
@@ -24,40 +24,17 @@ def text(report: RunReport) -> str:
     return "".join(f"{escape.log_line(line)}\n" for line in whole)
 
 
-def markdown(report: RunReport) -> str:
-    comparison = report.comparison
-    moved = comparison is not None and bool(comparison.judge_moved)
-    open_one = moved or (comparison is not None and comparison.suspected)
-    icon = "❌" if comparison and comparison.worse else "⚠️" if open_one else "✅"
-    blocks = [f"## {icon} rubric-ci · {escape.prose(phrases.headline(report))}"]
-    blocks.append("\n".join(f"- {escape.prose(line)}" for line in phrases.lines(report)))
-    rows = [_row(case.id, case.file, phrases.in_words(case)) for case in _different(report)]
-    rows += [_row(case.id, case.file, "removed") for case in report.removed]
-    if rows:
-        blocks.append("\n".join(["| Case | File | Change |", "|:--|:--|:--|", *rows]))
-    return "\n\n".join(blocks) + "\n"
-
-
 def json(report: RunReport) -> str:
     """Return the comparison as JSON, with the keys of a report file."""
     return escape.json_text(json_format.render_comparison(report))
 
 
-FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {
-    "text": text,
-    "markdown": markdown,
-    "json": json,
-}
+FORMATS: Final[Mapping[str, Callable[[RunReport], str]]] = {"text": text, "json": json}
 
 
 def _different(report: RunReport) -> list[CaseResult]:
     kinds = phrases.kinds(report)
     return [case for kind in kinds if kind != "unchanged" for case in kinds[kind]]
-
-
-def _row(name: str, file: str, words: str) -> str:
-    cells = (escape.code_span(name, in_table=True), escape.code_span(file, in_table=True))
-    return f"| {' | '.join(cells)} | {escape.markdown(words)} |"
 
 
 def marks_before(case: CaseResult, evaluator: str) -> dict[str, CriterionResult]:

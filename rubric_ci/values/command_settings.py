@@ -183,7 +183,7 @@ class PlanSettings:
 class CompareSettings:
     baseline: Path
     head: Path
-    format: Literal["text", "markdown", "json"] = "text"
+    format: Literal["text", "json"] = "text"
     issue: str = ""  # title of the issue to keep open while it fails; empty: none
 
 

@@ -52,26 +52,6 @@ def test_text_of_no_change() -> None:
     assert comparison_section.text(SAME) == ("4 pass (4 before)\nNothing broke\n")
 
 
-def test_markdown() -> None:
-    assert comparison_section.markdown(WORSE) == (
-        "## ❌ rubric-ci · 1 case broke: a\\|b\n\n"
-        "- 1 pass (2 before)\n"
-        "- a\\|b broke. Passed before, not now, in one answer each\n"
-        "- New: &lt;new&gt;\n"
-        "- Removed: gone\n"
-        "- Not comparable: lost (no verdict: the judge was silent)\n\n"
-        "| Case | File | Change |\n"
-        "|:--|:--|:--|\n"
-        "| `a\\|b` | `e.yaml` | ▼ broke: pass 1.00 → fail 0.00 |\n"
-        "| `<new>` | `e.yaml` | new |\n"
-        "| `lost` | `e.yaml` | not comparable |\n"
-        "| `gone` | `e.yaml` | removed |\n"
-    )
-    assert comparison_section.markdown(SAME) == (
-        "## ✅ rubric-ci · Nothing broke\n\n- 4 pass (4 before)\n"
-    )
-
-
 def test_json() -> None:
     shown = json.loads(comparison_section.json(WORSE))
     assert (shown["version"], shown["comparison"]["worse"], len(shown["cases"])) == (1, True, 4)

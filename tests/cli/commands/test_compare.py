@@ -74,8 +74,6 @@ def test_exit_code(tmp_path: Path, head: RunReport, code: int, last: str) -> Non
 
 def test_formats(tmp_path: Path) -> None:
     reports = [written(tmp_path, "base.json", PASSING), written(tmp_path, "head.json", REGRESSED)]
-    markdown = rubric_ci(tmp_path, "compare", *reports, "--format", "markdown").stdout
-    assert markdown.startswith("## ❌ rubric-ci · 1 case broke: a\n")
     shown = json.loads(rubric_ci(tmp_path, "compare", *reports, "--format", "json").stdout)
     assert sorted(case["change"] for case in shown["cases"]) == ["broken", "unchanged"]
 

@@ -101,7 +101,7 @@ def _run(settings: RunSettings, workflow: Workflow | None) -> ExitCode:
     baseline = open_baseline(settings.report.baseline, settings.select.against)
     inputs = open_inputs(loaded, selection, settings, baseline, environment=os.environ, plain=plain)
     if settings.requests.list_only:
-        return _list(inputs, started_at)
+        return _list(inputs)
     check_outputs(settings.report)
     report, graded = grade_inputs(inputs, started_at, clock)
     code = exit_code(report, invalid_files=bool(loaded.invalid))
@@ -150,9 +150,9 @@ def _run_tool(settings: RunSettings, tool: RunnerTarget, started_at: datetime) -
     return exit_code(report)
 
 
-def _list(inputs: RunInput, now: datetime) -> ExitCode:
+def _list(inputs: RunInput) -> ExitCode:
     """Print the cases and the estimate; nothing is requested."""
     with open_sides(inputs) as opened:
         work = expected_work(opened)
-        click.echo(listing(work, opened, announce(work, opened), now), nl=False)
+        click.echo(listing(work[0].tasks, opened, announce(work, opened)), nl=False)
     return ExitCode.USAGE if inputs.loaded.invalid else ExitCode.OK

@@ -1,13 +1,11 @@
 """Requests, starts and cost of a run: shown before it, and by `run --list`."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Final
 
 from rubric_ci.errors import NoJudge
-from rubric_ci.gate.comparison import phrases, rule
+from rubric_ci.gate.comparison import rule
 from rubric_ci.grading.resolve import Task
 from rubric_ci.grading.tasks import check_judges
 from rubric_ci.services.cost_estimate import Estimate, estimate_answers, estimate_work
@@ -15,7 +13,6 @@ from rubric_ci.services.expected_requests import ExpectedWork
 from rubric_ci.services.last_run import LastRun, last_run
 from rubric_ci.services.run import sentinel
 from rubric_ci.services.run.asking import once
-from rubric_ci.services.run.base_comparison import no_answers
 from rubric_ci.services.run.grade import RunInput, is_folder, watch_of
 from rubric_ci.services.run.sides import Sides
 from rubric_ci.text import numbers
@@ -142,20 +139,12 @@ def _if_all_are_suspects(
     return here, here, there, there, fresh
 
 
-def listing(
-    work: Sequence[ExpectedWork], inputs: RunInput, announced: Announcement, now: datetime
-) -> str:
-    """Return a line per case, per side, per target and per estimate; `work` starts with the head.
-
-    `now` is the start of the run, for the age of the base.
-    """
-    tasks, estimate = work[0].tasks, announced.estimate
-    own, there = (_targets(side) for side in (*work, None)[:2])
+def listing(tasks: Sequence[Task], inputs: RunInput, announced: Announcement) -> str:
+    """Return a line per case, per target and per estimate, and why there is no base."""
     lines = [
-        *(each.line for each in estimate.answers[:own]),
-        *_base(tasks, inputs.sides, now),
-        *(each.line for each in estimate.answers[own : own + there]),
-        *estimate.lines_after_targets,
+        *(each.line for each in announced.estimate.answers),
+        *([f"no base: {inputs.sides.reason}"] if isinstance(inputs.sides, NoBase) else ()),
+        *announced.estimate.lines_after_targets,
         *announced.further,
         *_without_judge(tasks),
     ]
@@ -168,45 +157,6 @@ def _without_judge(tasks: Sequence[Task]) -> Iterator[str]:
         check_judges(tasks)
     except NoJudge as error:
         yield f"{error}, so its requests are not in the estimate: {error.hint}"
-
-
-def _targets(side: ExpectedWork | None) -> int:
-    tasks = side.tasks if side else ()
-    return len({task.target.name for task in tasks if task.case.evaluators})
-
-
-def _base(tasks: Sequence[Task], sides: Sides | NoBase | None, now: datetime) -> Iterator[str]:
-    match sides:
-        case None:
-            return
-        case NoBase(reason=reason):
-            yield f"no base: {reason}"
-        case Sides():
-            commit = phrases.commit(no_answers("", sides.base), now.isoformat())
-            yield f"base {commit}: {', '.join(_counts(tasks, sides))}"
-
-
-def _counts(tasks: Sequence[Task], sides: Sides) -> Iterator[str]:
-    """Yield how many cases are asked at the base, and what the others are."""
-    found = Counter(_standing(task, sides) for task in tasks if task.case.evaluators)
-    yield f"{numbers.plural(found['asked'], 'case')} to answer there"
-    if found["shared"]:
-        yield f"{found['shared']:,} with the answer of the checkout"
-    if found["not comparable"]:
-        yield f"{found['not comparable']:,} not comparable"
-    if found["new"]:
-        yield f"{found['new']:,} new"
-    if sides.base.removed:
-        yield f"{len(sides.base.removed):,} removed"
-
-
-def _standing(task: Task, sides: Sides) -> str:
-    if sides.asks_base(task):
-        return "asked"
-    key = task.case.key
-    if key in sides.base.incomparable:
-        return "not comparable"
-    return "shared" if key in sides.base.tasks else "new"
 
 
 def _case_list(tasks: Sequence[Task], lines: Sequence[str]) -> str:

@@ -196,7 +196,7 @@ def _moved(data: Any, base: str) -> None:
     for hook in workspace.get("hooks", {}).values():
         hook["cwd"] = normpath(join(base, hook.get("cwd", ".")))
     for each in _mappings(data):
-        if "script" in each and "container" not in each and base != ".":
+        if "script" in each and base != ".":
             each["cwd"] = normpath(join(base, each.get("cwd", ".")))
 
 

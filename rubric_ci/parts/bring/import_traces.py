@@ -277,12 +277,8 @@ def identities(cases: Sequence[TraceCase]) -> list[str]:
     length, longest = _SHORTEST, max(map(len, names), default=0)
     while length < longest and len({name[:length] for name in names}) < len(names):
         length += 4
-    found = []
-    for case, name in zip(cases, names, strict=True):
-        kind = "item" if case.is_item else "trace"
-        own = case.is_item and case.trace.startswith("item-")  # the trace has no id for it
-        found.append(case.trace if own else f"{kind}-{name[:length]}")
-    return list(numbers.numbered(found))  # several roots of a trace have its id
+    # Several roots of a trace have its id.
+    return list(numbers.numbered(f"trace-{name[:length]}" for name in names))
 
 
 def eval_file(

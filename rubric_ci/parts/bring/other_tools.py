@@ -182,7 +182,7 @@ def _traces_problem(records: list[Any], path: Path) -> Problem | None:
 _TRACE: Final = frozenset(
     (
         *("resourceSpans", "resourceLogs", "observations", "traceId", "trace_id", "run_type"),
-        *("span_kind", "root_span_id", "resource_spans", "bookmarked", "example_id", "node_id"),
+        *("span_kind", "root_span_id", "resource_spans", "bookmarked"),
     )
 )
 

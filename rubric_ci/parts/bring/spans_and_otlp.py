@@ -1,4 +1,4 @@
-"""Spans of traces: a step of a program, facts about one, or a dataset item; and OTLP's spans.
+"""Spans of traces: a step of a program, or facts about one; and OTLP's spans.
 
 OpenTelemetry's OTLP in JSON has spans, and log records with messages or evaluations of them. The
 attributes follow OpenTelemetry's GenAI conventions, OpenInference or OpenLLMetry.
@@ -53,13 +53,12 @@ class Traced:
     """The facts of a span, and of the case that it becomes."""
 
     trace: str
-    is_item: bool = False  # an item of a dataset
     file: str = ""
     line: int = 0
     name: str = ""
     started: str = ""  # sorts as text within a trace
     question: tuple[ChatMessage, ...] = ()
-    expected: JSON = None  # the reference answer of a dataset item
+    expected: JSON = None  # the reference answer
     measures: Mapping[str, JSON] = field(default_factory=dict)  # as in a recorded answer
     attributes: Mapping[str, JSON] = field(default_factory=dict)  # for `--where`
     tags: tuple[str, ...] = ()
@@ -70,7 +69,7 @@ class Traced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span(Traced):
-    """A step, or a dataset item; facts about it that are in several records are joined."""
+    """A step; facts about it that are in several records are joined."""
 
     id: str = ROOT
     row: str = ""  # another id, by which later records may name it
@@ -119,24 +118,6 @@ def measures(
     counts = {name: count for name, count in tokens.items() if number(count)}
     facts = {"duration_ms": took, "cost_usd": cost, "token_usage": counts or None}
     return {name: fact for name, fact in facts.items() if fact is not None}
-
-
-def item_of(record: Mapping[str, Any], asked: str, expected: str) -> Span:
-    """Return an item from the keys of its question and of its reference answer."""
-    identity = str(record.get("id") or "")  # downloads have none
-    question = chat.question(record.get(asked))
-    reference = chat.answer(record.get(expected))
-    metadata = record.get("metadata")
-    rest = {"input": question.rest, "expected_output": reference.rest, "metadata": metadata}
-    return Span(
-        trace=identity,
-        id=identity,
-        question=question.messages,
-        expected=chat.last_text(reference.messages) or None,
-        attributes={"metadata": metadata} if metadata else {},
-        rest={key: each for key, each in rest.items() if each},
-        is_item=True,
-    )
 
 
 _PROTOCOL: Final = ("resource_spans", "resource_logs")

@@ -1,4 +1,4 @@
-"""Cases of traces, one for each root span and each item of a dataset, their choice and masking."""
+"""Cases of traces, one for each root span, their choice and masking."""
 
 import hashlib
 import math
@@ -134,7 +134,6 @@ def _case(root: Span, spans: Sequence[Span]) -> TraceCase | LeftOut:
         feedback=tuple(given for span in spans for given in span.feedback),
         error=root.error,
         rest={**said.rest, **asked.rest, **root.rest},
-        is_item=root.is_item,
     )
 
 

@@ -43,13 +43,13 @@ Found: TypeAlias = Span | Fault
 
 def spans(file: str, records: Iterable[Record | Fault], form: str) -> Iterator[Found]:
     """Yield the spans of the records of a file, and the lines that cannot be read."""
-    for number, record in enumerate(records, start=1):
+    for record in records:
         if isinstance(record, Fault):
             yield record
             continue
         try:
             for span in FORMATS[form].read_spans(record.value):
-                yield _named(replace(span, file=file, line=record.line), number)
+                yield replace(span, file=file, line=record.line)
         except (Unreadable, NotAChat) as error:
             yield Fault(record.line, str(error))
         except RecursionError:
@@ -90,13 +90,6 @@ def detected(found: Iterator[Record | Fault]) -> str:
     """Return the name of the format of a file by its first record, or ""."""
     first = next(found, None)
     return format_of(first.value) if isinstance(first, Record) else ""
-
-
-def _named(span: Span, number: int) -> Span:
-    """Return a span; an item of a dataset without an id is named by the number of its record."""
-    if span.id or not span.is_item:
-        return span
-    return replace(span, trace=f"item-{number}", id=f"item-{number}")
 
 
 def _line_records(number: int, line: str) -> Iterator[Record | Fault]:

@@ -1,8 +1,8 @@
 """The formats of traces that `import` reads: a reader each, in the table `FORMATS`.
 
-Langfuse: downloads, API and blob storage. LangSmith: exports of its client. Phoenix: spans, dataset
-examples and runs of experiments, of its client and its downloads. Braintrust: logs, experiments and
-datasets, as its API and its downloads have them. `spans_and_otlp.py` has OpenTelemetry's.
+Langfuse: downloads, API and blob storage. LangSmith: exports of its client. Phoenix: spans of its
+client and its downloads. Braintrust: logs and experiments, as its API and its downloads have them.
+`spans_and_otlp.py` has OpenTelemetry's. Items of datasets are golden sets.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,6 @@ from rubric_ci.parts.bring.spans_and_otlp import (
     Kind,
     Span,
     Unreadable,
-    item_of,
     marked,
     measures,
     talk,
@@ -28,6 +27,7 @@ from rubric_ci.values.json_value import JSON
 from rubric_ci.values.trace import Step
 
 _Record: TypeAlias = Mapping[str, Any]
+_DATASET: Final = "; import a dataset without `--from`"
 
 _KINDS: Final[Mapping[str, Mapping[str, Kind]]] = {
     "langfuse": {"GENERATION": "model", "TOOL": "tool", "EVALUATOR": "evaluator"},
@@ -76,7 +76,7 @@ def _is_langfuse(record: _Record) -> bool:
 
 
 def _langfuse(record: _Record) -> Iterator[Span]:
-    """Yield the spans of a trace, an observation or a dataset item, or what a score says."""
+    """Yield the spans of a trace or an observation, or what a score says."""
     found = _spelt(record)
     trace = _spelt(mapping(found.get("trace"))) or found
     if "observations" in found:
@@ -86,8 +86,6 @@ def _langfuse(record: _Record) -> Iterator[Span]:
         yield from (_langfuse_score(_spelt(mapping(e)), str(trace.get("id"))) for e in scores)
         for each in map(mapping, items(found["observations"])):
             yield _observation({"trace_id": trace.get("id"), **_spelt(each)})
-    elif "expected_output" in found:
-        yield item_of(found, "input", "expected_output")
     elif "trace_id" in found and "type" in found:
         yield replace(_observation(found), feedback=tuple(_exported(record)))
     elif "value" in found and "name" in found:
@@ -96,7 +94,7 @@ def _langfuse(record: _Record) -> Iterator[Span]:
         whole = _langfuse_span(found, trace=_langfuse_id(found, "id"))
         yield replace(whole, feedback=tuple(_exported(record)))
     else:
-        raise Unreadable("it is not a trace, observation, score or dataset item of Langfuse")
+        raise Unreadable(f"it is not a trace, observation or score of Langfuse{_DATASET}")
 
 
 def _spelt(record: _Record) -> dict[str, Any]:
@@ -166,7 +164,7 @@ def _is_langsmith(record: _Record) -> bool:
 
 
 def _langsmith(record: _Record) -> Iterator[Span]:
-    """Yield a run and those in it, a dataset example, or what feedback says of a run."""
+    """Yield a run and those in it, or what feedback says of a run."""
     if "run_type" in record:
         waiting = [record]
         while waiting:  # `child_runs` at any depth
@@ -177,10 +175,8 @@ def _langsmith(record: _Record) -> Iterator[Span]:
         value = None if isinstance(record.get("value"), dict | list) else record.get("value")
         given = marked(str(record["key"]), value, record.get("score"), record.get("comment"))
         yield _about("", str(record["run_id"]), given)
-    elif "inputs" in record:
-        yield item_of(record, "inputs", "outputs")
     else:
-        raise Unreadable("it is not a run, feedback or dataset example of LangSmith")
+        raise Unreadable(f"it is neither a run nor feedback of LangSmith{_DATASET}")
 
 
 def _langsmith_run(run: _Record) -> Span:
@@ -227,37 +223,21 @@ def _stated(run: _Record) -> Iterator[Feedback]:
 
 _PREFIX: Final = "attributes."
 _CHATS: Final = ("llm.input_messages", "llm.output_messages")
-_COLUMN: Final = "annotation_"
 
 
 def _is_phoenix(record: _Record) -> bool:
-    whole = {"input", "output"} <= record.keys()
-    columns = any(key.startswith("input.") for key in record)
-    of_dataset = "node_id" in record and (whole or columns)
-    of_span = bool(_phoenix_trace(record)) and "span_kind" in record
-    return of_dataset or _is_experiment(record) or of_span
-
-
-def _is_experiment(record: _Record) -> bool:
-    return {"example_id", "repetition_number", "output"} <= record.keys()
+    return bool(_phoenix_trace(record)) and "span_kind" in record
 
 
 def _phoenix(record: _Record) -> Iterator[Span]:
-    """Yield a span, what an annotation says of one, a run of an experiment, or an example."""
-    if _is_experiment(record):
-        yield _experiment(record)
-    elif "annotator_kind" in record:  # its span is known by its id only
+    """Yield a span, or what an annotation says of one."""
+    if "annotator_kind" in record:  # its span is known by its id only
         trace, identity = str(record.get("trace_id") or ""), str(record.get("span_id") or ROOT)
         yield _about(trace, identity, _annotation(record))
     elif _phoenix_trace(record):
         yield _phoenix_span(record)
-    elif "input" in record and "output" in record:
-        yield item_of(record, "input", "output")
-    elif "node_id" in record:  # a row of a table, with columns such as `input.question`
-        filled = {key: each for key, each in record.items() if each is not None}
-        yield item_of(spans_and_otlp.nest(filled), "input", "output")
     else:
-        raise Unreadable("it has no `context.trace_id`, as a span of Phoenix has")
+        raise Unreadable(f"it has no `context.trace_id`, as a span of Phoenix has{_DATASET}")
 
 
 def _phoenix_trace(record: _Record) -> str:
@@ -290,23 +270,6 @@ def _phoenix_span(record: _Record) -> Span:
     )
 
 
-def _experiment(record: _Record) -> Span:
-    """Return a run of an experiment: an answer to an example of its dataset."""
-    identity = f"{record['example_id']}-{record['repetition_number']}"
-    counts = {"input": "prompt_token_count", "output": "completion_token_count"}
-    found = {name: _decimal(record.get(key)) for name, key in counts.items()}
-    tokens = {name: int(count) for name, count in found.items() if count}
-    return Span(
-        trace=str(record.get("trace_id") or identity),
-        id=identity,
-        started=str(record.get("start_time") or ""),
-        **talk(record.get("input"), record["output"], record.get("reference_output")),
-        measures=measures(tokens, _decimal(record.get("latency_ms"))),
-        feedback=(*_annotations(record), *_columns(record)),
-        error=str(record.get("error") or ""),
-    )
-
-
 def _annotations(record: _Record) -> Iterator[Feedback]:
     yield from map(_annotation, map(mapping, items(record.get("annotations"))))
 
@@ -317,22 +280,8 @@ def _annotation(record: _Record) -> Feedback:
     return marked(str(record.get("name")), *facts)
 
 
-def _columns(record: _Record) -> Iterator[Feedback]:
-    """Yield the annotations of a row of a table: `annotation_NAME_score` and others of a name."""
-    names = dict.fromkeys(
-        key.removeprefix(_COLUMN).removesuffix(end)
-        for key, each in record.items()
-        for end in ("_label", "_score")
-        if key.startswith(_COLUMN) and key.endswith(end) and each is not None
-    )
-    for name in names:
-        parts = ("label", "score", "explanation")
-        label, score, comment = (record.get(f"{_COLUMN}{name}_{part}") for part in parts)
-        yield marked(name, label, chat.as_number(score), comment)
-
-
 def _is_braintrust(record: _Record) -> bool:
-    return "root_span_id" in record and "span_id" in record
+    return {"root_span_id", "span_id", "output"} <= record.keys()
 
 
 def _braintrust(record: _Record) -> Iterator[Span]:
@@ -341,18 +290,17 @@ def _braintrust(record: _Record) -> Iterator[Span]:
     comment = mapping(record.get("comment")).get("text")
     if comment and origin:
         yield _about("", str(origin), Feedback("comment", None, str(comment)))
-    elif "input" in record:
+    elif "input" in record and "output" in record:
         yield _row(record)
     else:
-        raise Unreadable("it has no `input`, as a row of Braintrust has")
+        raise Unreadable(f"it has no `input` or no `output`, as a row of Braintrust has{_DATASET}")
 
 
 def _row(row: _Record) -> Span:
     about, metrics = mapping(row.get("span_attributes")), mapping(row.get("metrics"))
     kind = _KINDS["braintrust"].get(str(about.get("type")), "")
     identity = str(row.get("span_id") or row.get("id") or "")
-    is_item = "output" not in row
-    if not identity and not is_item:
+    if not identity:
         raise Unreadable("a row has no `id`")
     name, tool = str(about.get("name") or ""), None
     if kind == "tool":
@@ -367,7 +315,6 @@ def _row(row: _Record) -> Span:
         id=identity,
         row=str(row.get("id") or ""),
         parent=str(next(iter(items(row.get("span_parents"))), "")),
-        is_item=is_item,
         name=name,
         kind=kind,
         started=f"{start or 0:020.6f}",

@@ -179,22 +179,6 @@ def test_folders_of_a_file_that_moves_stay_the_same(
     assert [each.get("cwd") for each in scripts] == places
 
 
-CONTAINED = """\
-workspace: {docker: {image: checks}, hooks: {before_all: {command: sh make.sh}}}
-tests: [{id: a, input: Hi, assertions: [{type: script, command: [check]}]}]
-"""
-
-
-def test_a_script_in_a_container_starts_in_no_folder_of_this_machine(checkout: Checkout) -> None:
-    checkout.write({"theirs/a.yaml": CONTAINED, "theirs/make.sh": ""})
-    done = run(checkout, "theirs/a.yaml", "--output-dir", "ours")
-    assert done.returncode == 0, done.stdout
-    suite = written(checkout, "ours/a.eval.yaml")
-    assert suite["workspace"]["hooks"]["before_all"]["cwd"] == "../theirs"
-    (script,) = suite["evalcases"][0]["execution"]["evaluators"]
-    assert (script["container"], script.get("cwd")) == ({"image": "checks"}, None)
-
-
 def test_lines_are_imported_with_the_file_beside_them(checkout: Checkout) -> None:
     line = '{"id": "a", "input": "Hi", "assert": [{"type": "contains", "value": "a"}]}\n'
     beside = "name: shop\nexecution: {assert: [{type: contains, value: b}]}\n"

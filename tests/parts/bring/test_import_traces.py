@@ -222,7 +222,7 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
     [
         ("langsmith", "{\n" + SIX, ["1:1: not-read: it is not JSON: "]),
         ("langsmith", SIX + "[1]\n", ["7:1: not-read: it is not a JSON object"]),
-        ("langsmith", SIX + '{"a": 1}\n', ["7:1: not-read: it is not a run, feedback or dataset"]),
+        ("langsmith", SIX + '{"a": 1}\n', ["7:1: not-read: it is neither a run nor feedback of"]),
         (
             "langsmith",
             SIX + runs({"inputs": {"messages": [{"role": "user", "content": IMAGE}]}}),
@@ -234,10 +234,10 @@ IMAGE = [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}
             lines({"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "a"}]}]}]}),
             ["1:1: not-read: a span has no `traceId` or no `spanId`"],
         ),
-        ("langfuse", lines({"a": 1}), ["1:1: not-read: it is not a trace, observation, score or"]),
+        ("langfuse", lines({"a": 1}), ["1:1: not-read: it is not a trace, observation or score"]),
         ("langfuse", lines({"traceId": "t", "type": "SPAN"}), ["1:1: not-read: a trace or an"]),
         ("phoenix", lines({"a": 1}), ["1:1: not-read: it has no `context.trace_id`"]),
-        ("braintrust", lines({"a": 1}), ["1:1: not-read: it has no `input`, as a row"]),
+        ("braintrust", lines({"a": 1}), ["1:1: not-read: it has no `input` or no `output`"]),
         ("braintrust", lines({"input": "a", "output": 1}), ["1:1: not-read: a row has no `id`"]),
         ("braintrust", "[\n{\n},\n{\n}\n", ["5:1: not-read: it is not JSON"]),
         ("braintrust", "\n \n", ["1:1: not-read: the file is empty"]),
@@ -283,49 +283,22 @@ def otlp_roots() -> str:
     return lines(records.otlp_span(ROOT, "", 0, asked), *other.values(), score)
 
 
-@pytest.mark.parametrize(
-    ("form", "record"),
-    [
-        ("langfuse", {"id": "i1", "input": {"question": "Hi?"}, "expectedOutput": "Hello"}),
-        (
-            "langsmith",
-            {
-                "id": "i1",
-                "inputs": {"question": "Hi?", "user": "ada"},
-                "outputs": {"answer": "Hello"},
-                "metadata": {"split": "test"},
-            },
-        ),
-        ("phoenix", {"id": "i1", "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
-        ("braintrust", {"id": "i1", "input": "Hi?", "expected": "Hello", "metadata": {}}),
-    ],
-    ids=str,
-)
-def test_an_item_of_a_dataset_is_a_case_with_its_reference_answer(
-    checkout: Checkout, form: str, record: dict[str, Any]
-) -> None:
-    checkout.write({"set.jsonl": lines(record)})
+ITEMS: dict[str, dict[str, Any]] = {
+    "langfuse": {"input": {"question": "Hi?"}, "expectedOutput": "Hello"},
+    "langsmith": {"inputs": {"question": "Hi?"}, "outputs": {"answer": "Hello"}},
+    "braintrust": {"input": "Hi?", "expected": "Hello", "root_span_id": "s", "span_id": "s"},
+}
+
+
+@pytest.mark.parametrize("form", ITEMS)
+def test_a_dataset_is_a_golden_set(checkout: Checkout, form: str) -> None:
+    checkout.write({"set.jsonl": lines({"id": "i1", **ITEMS[form]})})
     done = run(checkout, "set.jsonl", "--from", form)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert "; import a dataset without `--from`" in done.stdout
+    assert run(checkout, "set.jsonl").returncode == 0
     (case,) = written(checkout, "set")
-    assert (case["id"], case["input"], case["expected_output"]) == ("item-i1", "Hi?", "Hello")
+    assert (case["id"], case["input"], case["expected_output"]) == ("i1", "Hi?", "Hello")
     assert case["expected_outcome"] == "Answers the request as the reference answer does"
-    known = case["metadata"]["trace"]
-    rest = ({"user": "ada"}, {"split": "test"}) if form == "langsmith" else (None, None)
-    assert (known.get("input"), known.get("metadata")) == rest
-    assert not (checkout.root / "set.answers.jsonl").exists()
-    assert not (checkout.root / "targets.yaml").exists()
-
-
-@pytest.mark.parametrize("end", ["\n", ""], ids=["lines", "one text"])
-def test_items_without_ids_are_named_by_their_number(checkout: Checkout, end: str) -> None:
-    items = [{"inputs": {"question": f"Hi {n}?"}, "outputs": {"answer": "Yes"}} for n in (1, 2)]
-    checkout.write({"set.json": lines(*items) if end else json.dumps(items)})
-    run(checkout, "set.json", "--from", "langsmith")
-    assert [(case["id"], case["input"]) for case in written(checkout, "set")] == [
-        ("item-1", "Hi 1?"),
-        ("item-2", "Hi 2?"),
-    ]
 
 
 def test_braces_control_characters_and_no_numbers_are_kept_as_data(checkout: Checkout) -> None:
@@ -414,48 +387,6 @@ def test_other_forms_of_an_export_are_refused(
     said = f"rubric-ci: {name} is {kind}; JSON, JSON Lines and CSV are read\n"
     hint = "  export one of them, or convert it (docs/bring.md)\n"
     assert (done.returncode, done.stderr) == (2, said + hint)
-
-
-EXAMPLE = {"id": "i1", "node_id": "n1"}
-ODD = {"prompt_token_count": "1e999", "completion_token_count": "x", "latency_ms": "nan"}
-COLUMNS = {
-    f"annotation_tone_{key}": records.LABEL[key] for key in ("label", "score", "explanation")
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (
-            "set.jsonl",
-            lines({**EXAMPLE, "input": {"question": "Hi?"}, "output": {"answer": "Hello"}}),
-        ),
-        (
-            "set.csv",
-            records.as_table(
-                json.dumps([{**EXAMPLE, "input.question": "Hi?", "output.answer": "Hello"}])
-            ),
-        ),
-        ("set.json", records.phoenix_experiment()),
-        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS}]))),
-        ("set.csv", records.as_table(json.dumps([{**records.RUN, **COLUMNS, **ODD}]))),
-    ],
-    ids=["dataset", "its table", "experiment", "its table of runs", "numbers that are none"],
-)
-def test_downloads_of_phoenix_that_are_no_spans(checkout: Checkout, name: str, text: str) -> None:
-    checkout.write({name: text})
-    done = run(checkout, name)
-    assert done.returncode == 0, done.stdout + done.stderr
-    (case,) = written(checkout, "set")
-    assert (case["input"], case["expected_output"]) == ("Hi?", "Hello")
-    if "repetition_number" not in text:
-        assert case["id"] == "item-i1"
-        return
-    assert (case["id"], case["tags"]) == ("trace-i11", ["tone=warm"])
-    (recorded,) = answers(checkout, "set")
-    usage = {"token_usage": {"input": 3, "output": 2}, "duration_ms": 12.5}
-    known = {} if "1e999" in text else usage
-    assert recorded == {"id": "trace-i11", "answer": "Hey", **known}
 
 
 def test_messages_of_a_data_frame_that_was_saved_as_a_table_are_no_json(checkout: Checkout) -> None:

@@ -353,26 +353,6 @@ def phoenix_otlp() -> str:
     return json.dumps({"resource_spans": [{"scope_spans": [{"spans": found}]}]})
 
 
-LABEL = {"name": "tone", "label": "warm", "score": 1, "explanation": "Kind"}
-RUN = {
-    "example_id": "i1",
-    "repetition_number": 1,
-    "input": {"question": "Hi?"},
-    "reference_output": {"answer": "Hello"},
-    "output": "Hey",
-    "error": None,
-    "latency_ms": 12.5,
-    "trace_id": None,
-    "prompt_token_count": 3,
-    "completion_token_count": 2,
-}
-
-
-def phoenix_experiment() -> str:
-    """A run of an experiment, with its annotations."""
-    return json.dumps([{**RUN, "annotations": [LABEL]}])
-
-
 def phoenix_frame() -> str:
     """Rows of a data frame, with columns `attributes.…`."""
     found = []

@@ -17,16 +17,20 @@ from rubric_ci.values.json_value import JSON, parsed
 from rubric_ci.values.trace import Step
 from rubric_ci.values.walk import text_or_json
 
-_ROLES: Final = {
+TEXTS: Final = ("text", "input_text", "output_text")
+"""The types of a part of a message that is a text."""
+
+ROLES: Final = {
     **{each: each for each in ("system", "user", "assistant", "tool")},
     "human": "user",
     "ai": "assistant",
+    "aimessagechunk": "assistant",
     "model": "assistant",
     "developer": "system",
     "function": "tool",
-    "aimessagechunk": "assistant",
 }
-_TEXT: Final = ("text", "input_text", "output_text")
+"""Our roles by those of providers and of LangChain."""
+
 _LEFT_OUT: Final = ("reasoning", "thinking", "redacted_thinking", "refusal")
 _CALLS: Final = ("tool_call", "tool_use", "function_call")
 _RESULTS: Final = ("tool_call_response", "tool_result", "function_call_output")
@@ -214,9 +218,9 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 def _role(value: Mapping[str, Any]) -> str:
     role = value.get("role")
-    if role is None and value.get("type") not in _TEXT:
+    if role is None and value.get("type") not in TEXTS:
         role = value.get("type")
-    return _ROLES.get(str(role).lower(), "")
+    return ROLES.get(str(role).lower(), "")
 
 
 def _message(value: Mapping[str, Any]) -> Iterator[ChatMessage]:
@@ -281,7 +285,7 @@ def _parts(value: JSON, role: str, name: str) -> Iterator[ChatMessage]:
 
 def _kind(part: Mapping[str, Any]) -> str:
     kind = str(part.get("type", ""))
-    known = {**dict.fromkeys(_TEXT, "text"), **dict.fromkeys(_LEFT_OUT, "left out")}
+    known = {**dict.fromkeys(TEXTS, "text"), **dict.fromkeys(_LEFT_OUT, "left out")}
     known |= {**dict.fromkeys(_CALLS, "call"), **dict.fromkeys(_RESULTS, "result")}
     if kind in known:
         return known[kind]

@@ -11,13 +11,13 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, Final
 
+from rubric_ci.parts.bring.chat_messages import ROLES, TEXTS
 from rubric_ci.values.media import SUFFIXES, type_of
 
 FILE: Final = "file://"
 IMAGES: Final = "images"  # the folder of the files that an import writes
 _FILE: Final = re.compile(r"(?:data:[^,]*,)?file://(.+)", re.DOTALL)
 _SUFFIXES: Final = tuple(each for kind in SUFFIXES.values() for each in kind if each != ".pdf")
-_TEXTS: Final = ("text", "input_text", "output_text")
 
 
 class NoPart(ValueError):
@@ -42,7 +42,7 @@ def texts_of(message: Mapping[str, Any]) -> list[str]:
 
 def our_role(role: Any) -> Any:
     """Return a role in our terms; a `developer` message is a system message."""
-    return {"model": "assistant", "developer": "system"}.get(str(role), role)
+    return ROLES.get(str(role), role)
 
 
 def our_message(message: Mapping[str, Any], images: dict[str, bytes]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _part_text(part: Any) -> str | None:
     """Return the text of a part; None: it is another one."""
     if isinstance(part, str):
         return part
-    is_text = isinstance(part, dict) and part.get("type", "text") in _TEXTS
+    is_text = isinstance(part, dict) and part.get("type", "text") in TEXTS
     text = part.get("text") if is_text else None
     return text if isinstance(text, str) else None
 

@@ -103,16 +103,12 @@ def _input(
         found.put((*ours, "input"), text_or_json(asked), where)
 
 
-_ROLES: Final = {"developer": "system", "system": "system", "assistant": "assistant"}
-
-
 def _messages(found: Translation, written: list[Any], place: Path) -> list[dict[str, Any]]:
     """Return messages as ours, without those that have no counterpart."""
     messages = []
     for each in filter(is_message, written):
-        role = _ROLES.get(str(each["role"]), "user")
         try:
-            messages.append(our_message({**each, "role": role}, found.images))
+            messages.append(our_message(each, found.images))
         except NoPart as error:
             found.refuse(place, f"a message of the input: {error}")
     return messages

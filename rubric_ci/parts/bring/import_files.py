@@ -3,8 +3,7 @@
 import json
 import os
 import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib import resources
 from itertools import islice
@@ -52,7 +51,6 @@ from rubric_ci.parts.bring.import_traces import (
 )
 from rubric_ci.parts.bring.other_tools import (
     has_our_keys,
-    has_question,
     list_of,
     outcome,
     recognise,
@@ -260,8 +258,7 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
     )
     if (rows := _rows(file, text)) is not None:
         table = Table(file.as_posix(), rows, text)
-        question = _question(table.columns)
-        return TranslatedSource(table, translate_table(table.data, beside, question))
+        return TranslatedSource(table, translate_table(table.data, beside))
     project = Project(working_tree.WorkingTree(root=root))
     finder = project.case_finder(working_tree.from_root(file, root))
     sidecar = working_tree.sidecar_of(file)
@@ -293,16 +290,6 @@ def _translated(file: Path, folder: Path) -> TranslatedSource:
         "table and no golden set",
         "write `evalcases` with `id`, `input` and `rubrics` (docs/evals.md)",
     )
-
-
-def _question(columns: Sequence[str]) -> str:
-    """Return the column with the questions, which a person names; empty: its name says it."""
-    known = not columns or has_question(columns)
-    if known or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return ""
-    choices = click.Choice([each for each in columns if each])
-    asked: str = click.prompt("Which column is the question?", type=choices)
-    return asked
 
 
 def _rows(file: Path, text: str) -> Iterable[list[Cell]] | None:

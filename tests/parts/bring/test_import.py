@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 import yaml
 
@@ -20,7 +19,6 @@ from rubric_ci.parts.bring.dialects import promptfoo
 from rubric_ci.parts.bring.translation import Beside
 from tests import platforms
 from tests.checkout import ENVIRONMENT, Checkout
-from tests.forked_command import at_a_terminal
 from tests.invoke import invoke
 from tests.parts.bring.dialects.test_table import AGENTV, SKILL
 from tests.peers.tools import SUITES
@@ -320,22 +318,6 @@ def test_a_file_without_any_case(name: str, text: str, reason: str, checkout: Ch
     done = run(checkout, name)
     assert done.returncode == 1
     assert done.stdout.startswith(f"no case of {name} is imported\n{name}:{reason}")
-
-
-@platforms.TERMINALS
-def test_a_person_says_which_column_is_the_question(checkout: Checkout) -> None:
-    checkout.commit(TABLE)
-    command = at_a_terminal(checkout.root, ENVIRONMENT, "import", "notes.csv")
-    command.expect_exact("Which column is the question? (text, gold): ")
-    command.sendline("text")
-    command.expect(pexpect.EOF)
-    (case,) = written(checkout, "notes.eval.yaml")["evalcases"]
-    assert case == {
-        "id": "row-1",
-        "input": "How long?",
-        "metadata": {"gold": "30 days"},
-        "expected_outcome": "Answers the request correctly and completely",
-    }
 
 
 ANSWERS_IN_JSON = """\

@@ -54,7 +54,6 @@ _CHECKS: Final = {
     for key in keys
 }
 """Keys of home-made sets whose values an answer is checked by, and the checks that they mean."""
-_ROLES: Final = {"human": "user", "ai": "assistant", "developer": "system"}
 _MESSAGES: Final = {"input": "input_messages", "expected_output": "expected_messages"}
 
 
@@ -68,41 +67,31 @@ def translate_json(data: Any, beside: Beside) -> Translation:
     return found
 
 
-def translate_table(rows: Sequence[Mapping[str, str]], beside: Beside, asked: str) -> Translation:
-    """Return the rows of a table as cases; the column `asked` is the question, if it is named."""
+def translate_table(rows: Sequence[Mapping[str, str]], beside: Beside) -> Translation:
     columns = list(rows[0]) if rows else []
-    if columns and not asked and not has_question(columns):
+    if columns and not has_question(columns):
         found = Translation()
         found.put(("evalcases",), [], ())
         names = listed([f"`{each}`" for each in columns if each])
         hint = f"rename the right one of {names} to `input`"
         found.refuse((), f"no column is known as the question; {hint}")
         return found
-    return translate(rows, beside, question=asked)
+    return translate(rows, beside)
 
 
-def translate(
-    rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = (), question: str = ""
-) -> Translation:
+def translate(rows: Sequence[Mapping[str, Any]], beside: Beside, place: Path = ()) -> Translation:
     """Return the rows as cases; `place` is the path of their list."""
     found = Translation(beside=Beside(base=beside.base))  # cells name no files that are read
     found.put(("evalcases",), [], place)
-    usual = {**USUAL, "input": (*USUAL["input"], *([spelt(question)] if question else ()))}
     for index, row in enumerate(rows):
-        _case(found, row, index, place, usual)
+        _case(found, row, index, place)
     found.keep_braces()
     return found
 
 
-def _case(
-    found: Translation,
-    row: Mapping[str, Any],
-    index: int,
-    place: Path,
-    usual: Mapping[str, Sequence[str]],
-) -> None:
+def _case(found: Translation, row: Mapping[str, Any], index: int, place: Path) -> None:
     where: Path = (*place, index)
-    names = {ours: _named(row, theirs) for ours, theirs in usual.items()}
+    names = {ours: _named(row, theirs) for ours, theirs in USUAL.items()}
     if not names["input"]:
         found.refuse(where, f"the row has no text in {', '.join(USUAL['input'])}")
         return
@@ -113,7 +102,7 @@ def _case(
             _put(found, (*ours, key), row[name], (*where, name))
     if tags := _listed(row.get(names["tags"]), between=","):
         found.put((*ours, "tags"), tags, (*where, names["tags"]))
-    meant = {*chain(*usual.values())}  # such a cell says nothing if it is empty
+    meant = {*chain(*USUAL.values())}  # such a cell says nothing if it is empty
     rest = {
         key: value
         for key, value in row.items()
@@ -187,7 +176,7 @@ def _messages(value: Any, images: dict[str, bytes]) -> list[dict[str, Any]]:
         is_chat = isinstance(role, str) and is_message({**each, "role": role})
         if not is_chat or each.get("tool_calls"):
             return []
-        found.append(our_message({**each, "role": _ROLES.get(str(role), role)}, images))
+        found.append(our_message({**each, "role": role}, images))
     return found
 
 

@@ -49,7 +49,7 @@ def recognise(data: Any, file: str = "FILE") -> Problem | None:
         later = bool(data.keys() & _AGENTV_5)
         if data.keys() & {"defaultTest", "redteam"} and not {"tests", "scenarios"} & data.keys():
             return _without_tests(data)
-        imported = {"tests", "scenarios"} & data.keys() and data.keys() & _PROMPTFOO and not later
+        imported = "tests" in data and data.keys() & _PROMPTFOO and not later
         hint = _import(file) + _or_agentv(data) if imported else WRITE_CASES
         return _problem(key, "AgentV 5" if later else "promptfoo", hint)
     return golden_set(data, file) or _later(data, tests)

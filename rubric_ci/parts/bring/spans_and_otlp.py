@@ -99,16 +99,30 @@ class Span(Traced):
         )
 
 
-def talk(asked: JSON, said: JSON, expected: JSON = None) -> dict[str, Any]:
+def talk(
+    asked: JSON, said: JSON, expected: JSON = None, *, kind: Kind = "", name: str = ""
+) -> dict[str, Any]:
     """Return the facts of a span in its input, its output and its reference answer."""
     question, answer = chat.question(asked), chat.answer(said)
     found = (("input", question.rest), ("output", answer.rest))
+    tool = None
+    if kind == "tool":
+        arguments, result = chat.decoded(_only(asked, "input")), chat.decoded(_only(said, "output"))
+        tool = Step(tool=name or "unknown", arguments=arguments, result=as_text(result))
     return {
+        "kind": kind,
+        "name": name,
+        "tool": tool,
         "question": question.messages,
         "answer": answer.messages,
         "expected": chat.last_text(chat.answer(expected).messages) or None,
         "rest": {key: rest for key, rest in found if rest is not None},
     }
+
+
+def _only(value: JSON, key: str) -> JSON:
+    """Return the value of a mapping that has this key only, else the value itself."""
+    return value[key] if isinstance(value, dict) and value.keys() == {key} else value
 
 
 def measures(

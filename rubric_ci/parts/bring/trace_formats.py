@@ -24,7 +24,6 @@ from rubric_ci.parts.bring.spans_and_otlp import (
     talk,
 )
 from rubric_ci.values.json_value import JSON
-from rubric_ci.values.trace import Step
 
 _Record: TypeAlias = Mapping[str, Any]
 _DATASET: Final = "; import a dataset without `--from`"
@@ -110,10 +109,6 @@ def _observation(found: _Record) -> Span:
 
 
 def _langfuse_span(found: _Record, *, trace: str, parent: str = "", kind: Kind = "") -> Span:
-    name, tool = str(found.get("name") or ""), None
-    if kind == "tool":
-        arguments, result = (chat.decoded(found.get(key)) for key in ("input", "output"))
-        tool = Step(tool=name or "unknown", arguments=arguments, result=as_text(result))
     usage = mapping(found.get("usage_details")) or mapping(found.get("usage"))
     took = milliseconds(found.get("start_time"), found.get("end_time"))
     seconds = _decimal(found.get("latency"))
@@ -123,11 +118,10 @@ def _langfuse_span(found: _Record, *, trace: str, parent: str = "", kind: Kind =
         trace=trace,
         id=_langfuse_id(found, "id"),
         parent=parent,
-        name=name,
-        kind=kind,
         started=str(found.get("start_time") or found.get("timestamp") or ""),
-        **talk(found.get("input"), found.get("output")),
-        tool=tool,
+        **talk(
+            found.get("input"), found.get("output"), kind=kind, name=str(found.get("name") or "")
+        ),
         measures=measures(tokens, took, _decimal(found.get("total_cost"))),
         attributes=_attributes("langfuse", found),
         tags=_texts(found.get("tags") or found.get("trace_tags")),
@@ -184,13 +178,7 @@ def _langsmith_run(run: _Record) -> Span:
     if not identity:
         raise Unreadable("a run has no `id`")
     kind = _KINDS["langsmith"].get(str(run.get("run_type")), "")
-    name, tool = str(run.get("name") or ""), None
-    if kind == "tool":
-        inputs, outputs = mapping(run.get("inputs")), mapping(run.get("outputs"))
-        result = outputs["output"] if outputs.keys() == {"output"} else run.get("outputs")
-        given = inputs["input"] if inputs.keys() == {"input"} else run.get("inputs")
-        arguments = chat.decoded(given)
-        tool = Step(tool=name or "unknown", arguments=arguments, result=as_text(result))
+    name = str(run.get("name") or "")
     tokens = {"input": run.get("prompt_tokens"), "output": run.get("completion_tokens")}
     took = milliseconds(run.get("start_time"), run.get("end_time"))
     metadata = mapping(mapping(run.get("extra")).get("metadata"))
@@ -198,11 +186,8 @@ def _langsmith_run(run: _Record) -> Span:
         trace=str(run.get("trace_id") or identity),
         id=identity,
         parent=str(run.get("parent_run_id") or ""),
-        name=name,
-        kind=kind,
         started=str(run.get("start_time") or ""),
-        **talk(run.get("inputs"), run.get("outputs")),
-        tool=tool,
+        **talk(run.get("inputs"), run.get("outputs"), kind=kind, name=name),
         measures=measures(tokens, took, _decimal(run.get("total_cost"))),
         attributes={**_attributes("langsmith", run), "metadata": metadata},
         tags=_texts(run.get("tags")),
@@ -302,10 +287,7 @@ def _row(row: _Record) -> Span:
     identity = str(row.get("span_id") or row.get("id") or "")
     if not identity:
         raise Unreadable("a row has no `id`")
-    name, tool = str(about.get("name") or ""), None
-    if kind == "tool":
-        result = as_text(row.get("output"))
-        tool = Step(tool=name or "unknown", arguments=row.get("input"), result=result)
+    name = str(about.get("name") or "")
     tokens = {"input": metrics.get("prompt_tokens"), "output": metrics.get("completion_tokens")}
     start, end = number(metrics.get("start")), number(metrics.get("end"))
     took = None if start is None or end is None else (end - start) * 1000
@@ -315,11 +297,8 @@ def _row(row: _Record) -> Span:
         id=identity,
         row=str(row.get("id") or ""),
         parent=str(next(iter(items(row.get("span_parents"))), "")),
-        name=name,
-        kind=kind,
         started=f"{start or 0:020.6f}",
-        **talk(row.get("input"), row.get("output"), row.get("expected")),
-        tool=tool,
+        **talk(row.get("input"), row.get("output"), row.get("expected"), kind=kind, name=name),
         measures=measures(tokens, took, number(metrics.get("estimated_cost"))),
         attributes=_attributes("braintrust", row),
         tags=_texts(row.get("tags")),

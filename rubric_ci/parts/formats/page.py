@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from statistics import median
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
@@ -36,7 +35,7 @@ from rubric_ci.text.escape import visible
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.media import Picture
 from rubric_ci.values.report import RunReport
-from rubric_ci.values.results import CaseResult, with_verdict
+from rubric_ci.values.results import CaseResult
 
 STYLES: Final = ("base.css", "page.css")
 OPENED: Final = 5  # cases without a pass that are unfolded at first
@@ -227,16 +226,11 @@ def _top(block: Block) -> TopView:
 
 def cards(report: RunReport) -> dict[str, object]:
     counts = wording.counts(report.totals)
-    graded = with_verdict(report.cases)
-    scored = bool(graded) and report.totals.score is not None and not matrix(report.cases)
     cost_title, *cost = usage_text.summary(report)
     return {
         "case_count": numbers.plural(len(report.cases), "case"),
-        "verdicts": groups.bar(counts) if counts else None,
+        "verdicts": tuple(groups.bar(counts)),
         "counts": tuple((kind, f"{number:,}", word) for kind, number, word in counts),
-        "scores": groups.histogram(graded) if scored else None,
-        "mean": numbers.score(report.totals.score) if report.totals.score is not None else "",
-        "median": numbers.score(median(case.score for case in graded)) if graded else "",
         "cost_title": cost_title,
         "cost": (*cost, numbers.moment(report.started_at)),
     }

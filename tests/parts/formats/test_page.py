@@ -110,8 +110,8 @@ def test_a_case_has_its_change_and_difference() -> None:
     assert (same["changes"], same["difference"]) == (["not comparable"], None)
 
 
-def test_without_a_graded_case_there_are_no_scores() -> None:
-    assert "Mean score" not in drawn.part("overview.html", a_report(skipped("a")))
+def test_without_cases_there_is_no_bar() -> None:
+    assert "<svg" not in drawn.part("overview.html", a_report())
     assert "0 cases" in drawn.part("overview.html", a_report())
 
 

@@ -213,7 +213,6 @@ class AuthorizeSettings:
 class AttackSettings(_OfProject):
     # `paths` are eval files whose cases carry answers; none: the built-in corpus.
     judge: str = ""
-    max_moved: int = 0
     work: bool = False  # attacks are in the work of an agent
     examples: bool = False  # attacks are in an example that the judge is shown
 

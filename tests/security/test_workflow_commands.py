@@ -194,7 +194,6 @@ COMMANDS = {
     "import-missing": ("import", ORDERS),
     "probe": ("probe", "--report", "now.json"),
     "probe-missing": ("probe", "--report", ORDERS),
-    "probe-aa": ("probe", "--aa", "1"),
     "cache": ("cache", "--unused-days", "9"),
     "doctor": ("doctor",),
     "show": ("show", "--report", "now.json"),

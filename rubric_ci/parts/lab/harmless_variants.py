@@ -6,7 +6,6 @@ Each family is one row of a table; it names the words of criteria that may right
 import json
 import re
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
@@ -79,29 +78,6 @@ def _lists(answer: str, _: int) -> str | None:
     return answer[: run.start()] + text + answer[run.end() :]
 
 
-def _sentence_order(answer: str, chance: int) -> str | None:
-    """Swap two neighbours of one paragraph, neither of which leans on the other."""
-    every = sentences(answer)
-    pairs = [
-        (one, other)
-        for one, other in pairwise(every[1:])
-        if "\n" not in answer[one.end : other.start]
-        if not any(_LEANING.match(each.of(answer)) for each in (one, other))
-    ]
-    if not pairs:
-        return None
-    one, other = pairs[chance % len(pairs)]
-    return replaced(answer, {one: other.of(answer), other: one.of(answer)})
-
-
-def _connectives(answer: str, _: int) -> str | None:
-    def other(found: re.Match[str]) -> str:
-        synonym = _SYNONYMS[found.group().casefold()]
-        return synonym.capitalize() if found.group()[0].isupper() else synonym
-
-    return _CONNECTIVE.sub(other, answer)
-
-
 def _json_layout(answer: str, _: int) -> str | None:
     data = json.loads(answer)
     indented = json.dumps(data, ensure_ascii=False, indent=2)
@@ -116,25 +92,6 @@ def _json_order(answer: str, _: int) -> str | None:
 
 
 _GREETINGS: Final = ("Hello!", "Good afternoon,", "Hi there,")
-_LEANING: Final = re.compile(
-    r"(?:then|first|second|third|next|finally|therefore|thus|so|because|however|but|and|or|also|"
-    r"instead|otherwise|this|that|these|those|it|they|he|she|its|their|if|yes|no|for example|"
-    r"in addition|as a result|[-*#>|\d])",
-    re.IGNORECASE,
-)
-_SYNONYMS: Final = {
-    "however": "nevertheless",
-    "therefore": "consequently",
-    "for example": "for instance",
-    "for instance": "for example",
-    "in addition": "furthermore",
-    "furthermore": "in addition",
-    "as a result": "consequently",
-    "because of": "owing to",
-    "such as": "like",
-}
-_CONNECTIVE: Final = re.compile(rf"\b(?:{'|'.join(_SYNONYMS)})\b", re.IGNORECASE)
-
 _LAYOUT: Final = ("format", "layout", "space", "line", "paragraph", "json", "indent", "structure")
 _GREETED: Final = (
     "greet salut polite tone friendl formal begin start open first only nothing short brief "
@@ -153,14 +110,6 @@ FORMS: Final[Mapping[str, Form]] = {
         make=_lists,
         about=("order", "first", "sequence", "rank", "sort", "priorit", "step", "before"),
     ),
-    "sentence-order": Form(
-        make=_sentence_order,
-        about=(
-            *("order", "first", "sequence", "begin", "start", "before", "after"),
-            *("logical", "flow"),
-        ),
-    ),
-    "connectives": Form(make=_connectives, about=("word", "phrase", "verbatim", "exact", "quote")),
 }
 """Families that no criterion must mind."""
 

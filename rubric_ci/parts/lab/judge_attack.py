@@ -203,7 +203,7 @@ SHIPPED = Path(attack_corpus.__file__).with_name("attacks.eval.yaml")
 
 
 def attack(settings: AttackSettings) -> ExitCode:
-    """Judge every answer and print the changes; return 1 if too many marks changed."""
+    """Judge every answer and print the changes; return 1 if a mark changed."""
     opened = open_under_policy(settings.config, BaseOptions(policy_from=settings.policy_from))
     loaded = load_project(settings.paths, *opened) if settings.paths else _shipped(*opened)
     show_policy(loaded)
@@ -231,7 +231,7 @@ def attack(settings: AttackSettings) -> ExitCode:
     click.echo(render(found, judge.name))
     if not judging.live:
         click.echo(REPLAYED)
-    if found.changed > settings.max_moved:
+    if found.changed:
         return ExitCode.GATE
     return ExitCode.NO_VERDICT if found.no_verdict else ExitCode.OK
 

@@ -104,13 +104,6 @@ def calibrate(**options: Any) -> None:
 @options.policy_from
 @options.judge
 @options.judging(
-    "--max-moved",
-    type=Count(min=0),
-    metavar="N",
-    default=0,
-    help="Maximum number of changed marks that is accepted.",
-)
-@options.judging(
     "--work",
     is_flag=True,
     help="Plant the attacks in tool results, diffs and file names, not in the answers.",
@@ -167,14 +160,6 @@ def attack(**options: Any) -> None:
     show_default="no finding fails",
     help="Finding about a required criterion that ends with exit code 1.",
 )
-@option(
-    "--aa",
-    heading="Instead of criteria",
-    type=Count(min=1),
-    metavar="N",
-    help="Compare HEAD with itself N times, with new answers, and print how often the "
-    "gate is red without a change.",
-)
 @options.gate(
     "--output-dir",
     type=FILE,
@@ -184,7 +169,7 @@ def attack(**options: Any) -> None:
 )
 @options.requests
 @options.cache
-def probe(aa: int | None, **options: Any) -> None:
+def probe(**options: Any) -> None:
     """Find criteria that pass wrong answers.
 
     Answers that pass are changed by rules: without the text that a criterion quotes, with other
@@ -193,11 +178,9 @@ def probe(aa: int | None, **options: Any) -> None:
     of the configuration.
     """
     from rubric_ci.parts.lab.probe import probe as measure
-    from rubric_ci.parts.lab.probe import probe_aa
     from rubric_ci.values.command_settings import ProbeSettings, settings_of
 
-    settings = settings_of(ProbeSettings, options)
-    raise SystemExit(probe_aa(settings, aa) if aa else measure(settings))
+    raise SystemExit(measure(settings_of(ProbeSettings, options)))
 
 
 @click.group(cls=Group)

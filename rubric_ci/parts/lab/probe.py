@@ -1,15 +1,12 @@
 """`rubric-ci probe`: mark variants of answers, and say which criteria notice them."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, datetime
 
 import click
 
-from rubric_ci.errors import CannotAnswer, CannotConfigure, CannotFindEvals, CannotUseGit, ExitCode
+from rubric_ci.errors import CannotAnswer, CannotFindEvals, ExitCode
 from rubric_ci.files.project import working_tree
 from rubric_ci.files.project.loaded_project import LoadedProject, show_problems
 from rubric_ci.gate.policy.checkout import show_policy
@@ -23,26 +20,19 @@ from rubric_ci.parts.lab import probe_figures as figures
 from rubric_ci.parts.lab.probe_figures import Measured
 from rubric_ci.parts.lab.probing import Subject, measure
 from rubric_ci.parts.lab.rejudge import REPLAYED, Judging, open_judging
-from rubric_ci.services.cost_estimate import check_prices, show_spent
 from rubric_ci.services.publish_files import copies_in, shown_again
 from rubric_ci.services.publish_workflow import Workflow, annotate
-from rubric_ci.services.run.announcement import announce
-from rubric_ci.services.run.grade import RunInput, expected_work, grade_run, open_sides
-from rubric_ci.services.run.inputs import open_inputs, select
-from rubric_ci.services.run.sides import Sides
 from rubric_ci.system import file_io, output_and_masking
 from rubric_ci.text import numbers
 from rubric_ci.text.escape import log_line
 from rubric_ci.values.answers import answer_of
-from rubric_ci.values.changes import Base, NoBase
-from rubric_ci.values.command_settings import ProbeSettings, ReportOptions, RunSettings
+from rubric_ci.values.changes import Base
+from rubric_ci.values.command_settings import ProbeSettings, ReportOptions
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
 from rubric_ci.values.formats_and_defaults import PROBE
 from rubric_ci.values.media import COPIES
-from rubric_ci.values.results import Answer, CaseResult, with_verdict
-
-HEAD = "HEAD"
+from rubric_ci.values.results import Answer, with_verdict
 
 
 def probe(settings: ProbeSettings) -> ExitCode:
@@ -164,74 +154,3 @@ def _show(found: Measured, judging: Judging, settings: ProbeSettings) -> None:
     if not judging.live:
         click.echo(REPLAYED)
     click.echo(log_line(f"figures: {path.as_posix()}"), err=True)
-
-
-def probe_aa(settings: ProbeSettings, rounds: int) -> ExitCode:
-    """Compare HEAD with itself `rounds` times, each with new answers and judgements."""
-    now = RunSettings(
-        select=replace(settings.select, changed_since="", against=HEAD),
-        models=settings.models,
-        requests=settings.requests,
-        cache=replace(settings.cache, fresh=True),
-        report=ReportOptions(output_dir=settings.output_dir),
-    )
-    loaded, selection = select(now, datetime.now(UTC).date(), os.environ)
-    loaded.check_valid()
-    _check_clean(loaded)
-    inputs = open_inputs(loaded, selection, now, None, environment=os.environ, plain=True)
-    inputs = replace(inputs, context=replace(inputs.context, fresh_judgements=True))
-    with open_sides(inputs) as inputs:
-        if inputs.both is None:
-            raise CannotUseGit(f"{HEAD} has no cases to compare with", "commit the eval files")
-        apart = replace(inputs.both, apart=True)
-        _show_cost(replace(inputs, sides=apart), rounds)
-        results = [_round(inputs, apart, n + 1) for n in range(rounds)]
-    show_spent(inputs.context.allowance.spent())
-    click.echo(_summary(results))
-    lost = any(case.status == "errored" for found in results for case in found)
-    return ExitCode.NO_VERDICT if lost else ExitCode.OK
-
-
-def _check_clean(loaded: LoadedProject) -> None:
-    base = loaded.change.against
-    if base is None or isinstance(base, NoBase):
-        raise CannotUseGit(
-            f"{HEAD} cannot be read{f': {base.reason}' if base else ''}", "commit the eval files"
-        )
-    changed = sorted(loaded.change.at(base).difference.changed)
-    if changed:
-        raise CannotConfigure(
-            f"the working tree differs from {HEAD}: {numbers.listed(changed)}",
-            "commit or stash the changes: a difference would not be noise",
-        )
-
-
-def _show_cost(inputs: RunInput, rounds: int) -> None:
-    work = expected_work(inputs)
-    times = numbers.plural(rounds, "time")
-    click.echo(f"comparing {HEAD} with itself {times}; requests of one time:", err=True)
-    announced = announce(work, inputs)
-    for line in announced.lines:
-        click.echo(log_line(line), err=True)
-    check_prices(work, announced.estimate)
-
-
-def _round(inputs: RunInput, sides: Sides, number: int) -> Sequence[CaseResult]:
-    """Grade both sides once and print which cases the gate would call broken."""
-    context = replace(inputs.context, in_flight={})  # its locks are of one event loop
-    inputs = replace(inputs, context=context, sides=replace(sides, context=context))
-    found = grade_run(inputs).outcome.results
-    broken = [case.id for case in found if case.change == "broken"]
-    state = f"red: {numbers.listed(broken)}" if broken else "green"
-    click.echo(log_line(f"{number}: {state}"))
-    return found
-
-
-def _summary(results: Sequence[Sequence[CaseResult]]) -> str:
-    red = [any(case.change == "broken" for case in found) for found in results]
-    times: Mapping[str, int] = Counter(
-        case.id for found in results for case in found if case.verdict and case.change == "broken"
-    )
-    often = ", ".join(f"{name} ({count})" for name, count in times.items())
-    more = f": {often}" if often else ""
-    return log_line(f"the gate was red {sum(red)} of {len(red)} times without a change{more}")

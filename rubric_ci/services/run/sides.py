@@ -239,7 +239,6 @@ class Sides(HeadOnly):
     fresh: bool = False  # no answer of the base comes from the cache
     gate: GateConfig = GateConfig()  # which cases it is about
     kept: MutableMapping[Key, int] = field(default_factory=dict, repr=False, compare=False)
-    apart: bool = False  # each side answers separately, although nothing differs
 
     @property
     def base_context(self) -> RunContext:
@@ -292,7 +291,7 @@ class Sides(HeadOnly):
 
     def share_answer(self, head: Task, base: Task) -> bool:
         """Return True if nothing that determines the answer differs: both sides share it."""
-        if self.apart or not base.target.answers_on_both_sides:
+        if not base.target.answers_on_both_sides:
             return False
         if head.target.is_at_hand and base.target.is_at_hand:
             with suppress(NoVerdict):

@@ -58,7 +58,7 @@ You greet guests.
 - Never shout.
 """
 MARKS = {"rubric-1": True, "kind": True}
-LABEL = {"file": "evals/a.yaml", "evaluator": "rubric", "split": "test"}
+LABEL = {"file": "evals/a.yaml", "evaluator": "rubric"}
 LABELS = "".join(
     json.dumps({**LABEL, "id": f"c{n}", "answer": f"hello {n}", "marks": MARKS}) + "\n"
     for n in range(CASES)
@@ -277,22 +277,16 @@ def test_the_total_is_right_from_the_second_run_on(shop: Shop) -> None:
     assert f"in all about 8 requests, about ${said}" in listed
 
 
-def test_each_comparison_of_a_commit_with_itself_sends_what_is_announced(shop: Shop) -> None:
-    done, sent = shop.measured("probe", "--aa", "2")
-    assert 2 * announced(done.stderr) == sent == reported(done.stderr), done.stderr
-
-
 @pytest.mark.parametrize(
     ("command", "judge", "named"),
     [
         ("judge calibrate labels.jsonl", PANEL, "the judge openai/c"),
         ("judge attack attacks.yaml", PANEL, "the judge openai/c"),
         ("probe", PANEL, "the judge openai/c"),
-        ("probe --aa 2", ONE, "openai/shop of the target `default`"),
         ("generate rubrics evals/b.yaml", ONE, "openai/judge, which drafts,"),
         ("generate rubrics --tests --target default evals/b.yaml", ONE, "the judge openai/judge"),
     ],
-    ids=["panel", "attack", "probe", "probe --aa", "draft", "generate --tests"],
+    ids=["panel", "attack", "probe", "draft", "generate --tests"],
 )
 def test_every_command_refuses_a_model_without_a_price_before_any_request(
     shop: Shop, command: str, judge: str, named: str

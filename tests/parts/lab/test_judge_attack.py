@@ -208,11 +208,6 @@ def test_a_broken_fence_is_found(judge: Gullible) -> None:
     )
 
 
-@pytest.mark.usefixtures("broken")
-def test_some_marks_may_be_let_move(judge: Gullible) -> None:
-    assert check("attacks.eval.yaml", "--max-moved", "1").exit_code == 0
-
-
 def test_an_answer_without_a_verdict_did_not_move(judge: Gullible) -> None:
     judge.mute = "closed"
     result = check("attacks.eval.yaml")

@@ -5,13 +5,13 @@ import sys
 
 from rubric_ci.errors import ExitCode
 from rubric_ci.grading.setup import why_unread
-from rubric_ci.models.llm.cache_and_recording import ALL, ANSWER, DAY, SETUP, Cache, CacheStats
+from rubric_ci.models.llm.cache_and_recording import ALL, ANSWER, DAY, Cache, CacheStats
 from rubric_ci.text import escape
 from rubric_ci.text.numbers import plural
 from rubric_ci.values.command_settings import CacheSettings
 
 MEGABYTE = 1_000_000
-_WORDS = {"": "judge request", ANSWER: "answer", SETUP: "set-up"}
+_WORDS = {"": "judge request", ANSWER: "answer"}
 
 
 def cache(settings: CacheSettings) -> ExitCode:

@@ -27,9 +27,8 @@ ALL = float("-inf")  # seconds that every entry is unused for, whatever the cloc
 ABANDONED = 3600.0  # seconds after which the writer of a temporary file is assumed to be gone
 
 ANSWER = ".answer"
-SETUP = ".setup"  # of a workspace: its files
 BATCH = ".batch"  # the batches that were begun
-_KINDS = ("", ANSWER, SETUP, BATCH)  # end the keys; "": of a judgement, a digest alone
+_KINDS = ("", ANSWER, BATCH)  # end the keys; "": of a judgement, a digest alone
 
 _HINT = (
     "make the folder writable, set RUBRIC_CI_CACHE_DIR to another one, or set RUBRIC_CI_CACHE=false"

@@ -5,19 +5,12 @@ No link of a copied folder leads out of it.
 """
 
 import asyncio
-import base64
-import hashlib
-import io
-import json
 import os
-import platform
 import shutil
 import stat
-import sys
-import tarfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -25,25 +18,21 @@ from rubric_ci.errors import CannotAnswer, CannotRunScript
 from rubric_ci.files.project.working_tree import from_root
 from rubric_ci.grading.targets.workplace import place as skill_place
 from rubric_ci.models.agents import AGENTS
-from rubric_ci.models.llm.cache_and_recording import SETUP
 from rubric_ci.parts.agents import workspace_programs
 from rubric_ci.parts.agents.grading_files import Graders
 from rubric_ci.system import coroutines, processes
 from rubric_ci.system.processes import Command, describe_exit
 from rubric_ci.system.scratch import remove_tree, scratch_folder, variables
 from rubric_ci.text.globs import matcher
-from rubric_ci.text.redact import is_secret_name
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase
-from rubric_ci.values.json_value import JSON
 from rubric_ci.values.targets import CliTarget
 from rubric_ci.values.workspace_settings import GitSource, Hook, Workspace
 
 MOST_FILES: Final = 20_000
 MOST_BYTES: Final = 512 * 2**20
 _SETUP_SECONDS: Final = 900.0
-_MOST_KEPT: Final = 32 * 2**20  # bytes of a packed folder in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +129,7 @@ class Workspaces:
             await self._copied(target.skill.path, own, target, context, without=("evals/**",))
         if settings.setup:
             trusted = target if settings.of_target else replace(target, env=())
-            await _prepared(_script(settings, context.root), folder, trusted, context)
+            await _set_up(_script(settings, context.root), folder, trusted, context)
         first, run = settings.hooks.before_all, folder.parents[1].name
         await _run_before("before_all", first, folder, None, context, run)
         return folder
@@ -207,10 +196,7 @@ def _remove(path: Path) -> None:
 
 
 def _script(settings: Workspace, root: Path) -> str | tuple[str, ...]:
-    """Return the set-up; a word that leads out counts from the folder that is copied.
-
-    Then it differs from what is written, and reads files that no key has.
-    """
+    """Return the set-up; a word that leads out counts from the folder that is copied."""
     if isinstance(settings.setup, str):
         return settings.setup
     source = root / settings.copy
@@ -314,64 +300,6 @@ def _check_link(path: Path, source: Path) -> None:
     to = Path(os.path.realpath(path))
     if path.readlink().is_absolute() or (to != source and source not in to.parents):
         raise CannotAnswer(f"the link {path.name} leads out of the workspace; remove it")
-
-
-async def _prepared(
-    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
-) -> None:
-    """Run the set-up, or unpack what it left in an earlier run for the same files."""
-    own = target.workspace or Workspace()
-    varies = any(source.ref for source in own.sources) or script != own.setup
-    cache = None if varies or any(map(is_secret_name, target.env)) else context.cache
-    key = await asyncio.to_thread(_key, script, folder, target, context) if cache else ""
-    if cache and (kept := cache.get(key)):
-        await asyncio.to_thread(_unpack, kept, folder)
-        return
-    await _set_up(script, folder, target, context)
-    if cache and (packed := await asyncio.to_thread(_packed, folder)):
-        cache.put(key, packed)
-
-
-def _key(
-    script: str | tuple[str, ...], folder: Path, target: CliTarget, context: RunContext
-) -> str:
-    named = {name: context.environment.get(name) for name in ("PATH", *target.env)}
-    sources = target.workspace.sources if target.workspace else ()
-    given = [asdict(source) for source in sources]
-    parts: list[JSON] = [script, sys.platform, platform.machine(), named, given]
-    words = () if isinstance(script, str) else map(Path, script)
-    outside = [word for word in words if word.is_absolute() and word.is_file()]
-    for path in (*outside, *sorted(folder.rglob("*"))):
-        name = os.path.relpath(path, folder) if folder in path.parents else path.name
-        if sources and ".git" in Path(name).parts:
-            continue  # its commit says what it holds; its index has times
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            parts.append([name, str(path.readlink())])
-        elif stat.S_ISREG(mode):
-            with path.open("rb") as file:
-                parts.append([name, mode, hashlib.file_digest(file, "sha256").hexdigest()])
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest() + SETUP
-
-
-def _packed(folder: Path) -> str:
-    """Return the folder as text; "" if it is too large to keep."""
-    size = sum(path.lstat().st_size for path in folder.rglob("*"))
-    if size > MOST_BYTES:
-        return ""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
-        archive.add(folder, arcname=".")
-    return base64.b85encode(packed.getvalue()).decode() if packed.tell() <= _MOST_KEPT else ""
-
-
-def _unpack(packed: str, folder: Path) -> None:
-    """Replace the content of a folder; the entry is sealed, so it is what a set-up left."""
-    remove_tree(folder)
-    known = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}  # links may lead anywhere
-    with tarfile.open(fileobj=io.BytesIO(base64.b85decode(packed)), mode="r:gz") as archive:
-        # S202: we packed it; arg-type: mypy gives the filter's text to every other argument
-        archive.extractall(folder, **known)  # type: ignore[arg-type]  # noqa: S202
 
 
 async def _set_up(

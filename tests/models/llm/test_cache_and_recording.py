@@ -13,7 +13,6 @@ from rubric_ci.errors import CannotReachModel, CannotReadFile, CannotWriteFile
 from rubric_ci.models.llm.cache_and_recording import (
     ANSWER,
     DAY,
-    SETUP,
     Cache,
     CacheStats,
     log_requests,
@@ -60,10 +59,10 @@ def test_a_folder_is_created_once(tmp_path: Path) -> None:
 
 
 def test_answers_are_counted_apart(cache: Cache) -> None:
-    for key in (A, B, A + ANSWER, A + SETUP, B + SETUP, C + SETUP):
+    for key in (A, B, A + ANSWER):
         cache.put(key, "x")
     found = cache.stats()
-    assert (found.entries, found.kinds) == (6, {"": 2, ANSWER: 1, SETUP: 3})
+    assert (found.entries, found.kinds) == (3, {"": 2, ANSWER: 1})
 
 
 def test_the_seal_is_not_shown(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from rubric_ci.errors import NoVerdict
 from rubric_ci.grading import targets
 from rubric_ci.grading.targets.workplace import Workplaces
-from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.values.agent_program import AgentProgram
 from rubric_ci.values.context import RunContext
 from rubric_ci.values.evals import EvalCase
@@ -48,7 +47,6 @@ class Bench:
         self.root.mkdir()
         self.programs.mkdir()
         self._monkeypatch = monkeypatch
-        self.cache: Cache | None = None
         path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         monkeypatch.setenv("PATH", path)
         self.environment = {**ENVIRONMENT, "PATH": path}
@@ -86,7 +84,7 @@ class Bench:
         """Let the target answer several trials at the same time."""
 
         async def all_of_them() -> list[Answer]:
-            own = build_context(self.root, environment=self.environment, cache=self.cache)
+            own = build_context(self.root, environment=self.environment)
             context = given or own
             workplaces = Workplaces()
             try:

@@ -24,7 +24,6 @@ from rubric_ci.grading.targets.call_spelling import Spelling
 from rubric_ci.models.llm import judge_command
 from rubric_ci.models.llm.cache_and_recording import Cache
 from rubric_ci.parts.agents import agent as agent_target
-from rubric_ci.parts.agents import workspace
 from rubric_ci.system import scratch
 from rubric_ci.system.backoff import Backoff
 from rubric_ci.values.agent_program import AgentProgram
@@ -230,50 +229,6 @@ def test_a_set_up_prepares_the_folder_and_is_no_change(bench: Bench) -> None:
     assert [change.path for change in work.changes] == ["made"]
     reason = bench.refusal(worked(target, setup="echo no npm >&2; exit 3"))
     assert reason == "`setup` of the workspace of the target `a` failed: exit status 3: no npm"
-
-
-def test_a_set_up_is_kept_by_what_it_is_made_of(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.cache = Cache(tmp_path / "cache")
-    bench.files(shop__package="1\n")
-    started = bench.root / "started"
-    script = f"echo x >> {started}; mkdir -p empty; printf '#!/bin/sh\\necho run' > tool; "
-    script += "chmod +x tool; ln -s /bin/sh shell"
-    body = """
-runs = os.access("tool", os.X_OK)
-Path("seen").write_text(f"{sorted(os.listdir())} {os.readlink('shell')} {runs}")
-Path("tool").write_text("changed by the agent")
-"""
-    target = bench.claude(body)
-    target = worked(target, copy="shop", setup=script, keep=("diff", "seen"))
-
-    def starts(target: CliTarget) -> int:
-        before = started.read_text() if started.exists() else ""
-        work = bench.work(target)
-        assert [file.text for file in work.files] == [
-            "['empty', 'package', 'shell', 'tool'] /bin/sh True"
-        ]
-        assert [change.path for change in work.changes] == ["seen", "tool"]
-        return len(started.read_text()) - len(before)
-
-    assert (starts(target), starts(target)) == (2, 0)
-    assert starts(worked(target, copy="shop", setup=f"{script};", keep=("diff", "seen"))) == 2
-    bench.environment["PATH"] += ":/usr/other"
-    assert (starts(target), starts(target)) == (2, 0)
-    bench.files(shop__package="2\n")
-    assert (starts(target), starts(target)) == (2, 0)
-    secret = replace(target, env=("NPM_TOKEN",))
-    bench.environment["NPM_TOKEN"] = "secret"
-    assert (starts(secret), starts(secret)) == (2, 2)
-    assert bench.cache.stats().entries == 4
-    for path in (tmp_path / "cache").glob("*/*.json"):
-        path.write_text(path.read_text().replace('"text": "', '"text": "0'))
-    assert (starts(target), starts(target)) == (2, 0)
-    bench.cache.clear()
-    assert bench.cache.stats().entries == 0
-    monkeypatch.setattr(workspace, "_MOST_KEPT", 10)
-    assert (starts(target), starts(target)) == (2, 2)
 
 
 @pytest.mark.parametrize(

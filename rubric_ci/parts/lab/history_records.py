@@ -200,14 +200,6 @@ class Strip:
         return sum(one != other for one, other in pairwise(graded))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeChange:
-    """A run whose judge differs from the one of the run before, by its name or by its marks."""
-
-    run: int  # its index
-    text: str  # what changed, in a few words
-
-
 def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
     """Return the strip of every case, those that need attention first."""
     letters: dict[CaseKey, list[str]] = {}
@@ -227,21 +219,16 @@ def strips(records: Sequence[RunRecord]) -> tuple[Strip, ...]:
     return tuple(sorted(found, key=lambda s: (_BY_ATTENTION.index(s.latest), -s.flips, s.key)))
 
 
-def judge_changes(records: Sequence[RunRecord]) -> tuple[JudgeChange, ...]:
-    """Return the runs with another judge than the last run that had one.
+def judge_changes(records: Sequence[RunRecord]) -> Iterator[tuple[RunRecord, str]]:
+    """Yield the runs with another judge than the last run that had one, and what changed.
 
     Runs from a move of the judge until `baseline accept` are one change.
     """
-    judged = [(n, r.judge, r.judge_moved) for n, r in enumerate(records) if r.judge is not None]
-    return tuple(
-        JudgeChange(
-            run=n,
-            text=judge_differences(before, after)
-            or f"{after.model} marks the remembered answers differently",
-        )
-        for (_, before, had_moved), (n, after, moved) in pairwise(judged)
-        if before != after or (moved and not had_moved)
-    )
+    judged = [(each, each.judge) for each in records if each.judge is not None]
+    for (earlier, before), (run, after) in pairwise(judged):
+        if before != after or (run.judge_moved and not earlier.judge_moved):
+            words = f"{after.model} marks the remembered answers differently"
+            yield run, judge_differences(before, after) or words
 
 
 def percent(value: float) -> str:
@@ -250,10 +237,6 @@ def percent(value: float) -> str:
     if whole in {0, 100} and value not in {0.0, 1.0}:
         whole = 1 if whole == 0 else 99
     return f"{whole} %"
-
-
-def rate(share: float | None) -> str:
-    return "-" if share is None else percent(share)
 
 
 def score(mean: float | None) -> str:
@@ -265,21 +248,6 @@ def cost(record: RunRecord) -> str:
     if not record.calls:
         return "no calls"
     return "unknown" if record.cost_usd is None else numbers.dollars(record.cost_usd)
-
-
-def state(record: RunRecord) -> str:
-    facts = [
-        record.verdict,
-        "" if record.gate_passes else "gate fails",
-        "worse" if record.worse else "",
-        "judge moved" if record.judge_moved else "",
-        "" if record.complete else "partial",
-    ]
-    return ", ".join(fact for fact in facts if fact)
-
-
-def cells(record: RunRecord) -> tuple[str, str, str, str]:
-    return state(record), score(record.score), rate(record.pass_rate), cost(record)
 
 
 def day(record: RunRecord) -> str:
@@ -299,13 +267,13 @@ def render(records: Sequence[RunRecord]) -> str:
 
 
 def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
-    rows = [_HEAD, *((day(each), *cells(each)) for each in records)]
+    rows = [_HEAD, *map(_cells, records)]
     widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
     for row in rows:
         yield "  ".join(map(str.ljust, row, widths)).rstrip()
-    for change in judge_changes(records):
+    for run, change in judge_changes(records):
         yield ""
-        yield log_line(f"judge changed at {day(records[change.run])}: {change.text}")
+        yield log_line(f"judge changed at {day(run)}: {change}")
     for title, found in (
         ("tags of criteria, the oldest run on the left", tags(records)),
         ("criteria with a condition, answers to which they do not apply", inapplicable(records)),
@@ -314,6 +282,18 @@ def _lines(records: Sequence[RunRecord]) -> Iterator[str]:
             yield from ("", title)
             yield from (log_line(f"{name}: {values}") for name, values in found)
     yield from _unsteady(strips(records))
+
+
+def _cells(record: RunRecord) -> tuple[str, ...]:
+    facts = (
+        record.verdict,
+        "" if record.gate_passes else "gate fails",
+        "worse" if record.worse else "",
+        "judge moved" if record.judge_moved else "",
+        "" if record.complete else "partial",
+    )
+    rate = "-" if record.pass_rate is None else percent(record.pass_rate)
+    return day(record), ", ".join(filter(None, facts)), score(record.score), rate, cost(record)
 
 
 def tags(records: Sequence[RunRecord]) -> list[tuple[str, str]]:

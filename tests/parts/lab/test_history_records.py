@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotReadHistory, CannotReadReport
 from rubric_ci.parts.lab.history_records import (
-    JudgeChange,
     Strip,
     dump,
     judge_changes,
@@ -228,19 +227,16 @@ def test_judge_changes() -> None:
     other = JudgeInfo(model="opus", prompt_version="2", mode="isolated", votes=3)
     nights[5] = replace(nights[5], judge=None)
     nights[11] = replace(nights[11], judge=other)
-    assert judge_changes(nights) == (
-        JudgeChange(run=8, text="gpt → opus"),
-        JudgeChange(run=11, text="prompt 1 → 2; batched → isolated; votes 1 → 3"),
-    )
+    assert [*judge_changes(nights)] == [
+        (nights[8], "gpt → opus"),
+        (nights[11], "prompt 1 → 2; batched → isolated; votes 1 → 3"),
+    ]
 
 
 def test_a_judge_that_moved_is_a_change_once() -> None:
     nights = [replace(night, judge_moved=n in {3, 4, 6}) for n, night in enumerate(records())]
     words = "gpt marks the remembered answers differently"
-    assert judge_changes(nights[:8]) == (
-        JudgeChange(run=3, text=words),
-        JudgeChange(run=6, text=words),
-    )
+    assert [*judge_changes(nights[:8])] == [(nights[3], words), (nights[6], words)]
 
 
 def test_a_fail_that_a_waiver_excuses_is_waived() -> None:

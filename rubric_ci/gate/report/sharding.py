@@ -1,19 +1,16 @@
-"""Shards: split the cases of a run, and merge the reports of the shards."""
+"""Shards: merge the reports of the shards of a run."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import TypeAlias
 
 from rubric_ci.errors import CannotMerge
 from rubric_ci.gate.report.consistency import check_alike
 from rubric_ci.gate.report.decision import concluded, settings_of
 from rubric_ci.gate.waivers.waiver_report import merged
 from rubric_ci.text.escape import DIRTY
-from rubric_ci.values.evals import CodeJudgeSpec, EvalCase, asks_judge, every_evaluator
 from rubric_ci.values.gate import FailOn
 from rubric_ci.values.report import (
     Against,
@@ -27,39 +24,7 @@ from rubric_ci.values.report import (
 from rubric_ci.values.results import CaseResult
 from rubric_ci.values.scope import Scope
 from rubric_ci.values.scope import merged as merged_scope
-from rubric_ci.values.targets import Target
 from rubric_ci.values.usage import NOTHING_USED, merged_use
-
-CaseCost: TypeAlias = tuple[str, float]
-"""The unique name of a case and its estimated duration, in model requests."""
-
-_CALL, _SCRIPT, _LOOKUP = 1.0, 0.25, 0.01  # estimated durations, in model requests
-
-
-def split(cases: Sequence[CaseCost], count: int) -> tuple[tuple[int, ...], ...]:
-    """Assign every position to exactly one of `count` shards of about the same cost.
-
-    Greedy: most expensive case first, to the least loaded shard; ties are ordered by digest. The
-    result does not depend on the order of the cases or on the machine.
-    """
-    loads = [0.0] * count
-    shards: list[list[int]] = [[] for _ in range(count)]
-    for position in sorted(range(len(cases)), key=lambda n: _sort_key(cases[n])):
-        least = min(range(count), key=lambda shard: (loads[shard], len(shards[shard])))
-        loads[least] += cases[position][1]
-        shards[least].append(position)
-    return tuple(tuple(sorted(positions)) for positions in shards)
-
-
-def case_cost(case: EvalCase, target: Target) -> CaseCost:
-    """Estimate the cost of a case, in model requests."""
-    cost = _CALL if target.is_asked else _LOOKUP
-    for spec in every_evaluator(case.evaluators):
-        if asks_judge(spec):
-            cost += _CALL
-        elif isinstance(spec, CodeJudgeSpec):
-            cost += _SCRIPT
-    return f"{case.file}\0{case.id}", cost
 
 
 def merge(reports: Sequence[RunReport], fail_on: FailOn | None = None) -> RunReport:
@@ -138,11 +103,6 @@ def _responders(reports: Sequence[RunReport]) -> tuple[Responder, ...]:
 def _forecast(reports: Sequence[RunReport]) -> CostEstimate | None:
     every = [report.forecast for report in reports if report.forecast]
     return reduce(add, every) if every else None
-
-
-def _sort_key(case: CaseCost) -> tuple[float, str]:
-    name, cost = case
-    return -cost, hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _by_index(reports: Sequence[RunReport]) -> dict[int, tuple[ShardInfo, RunReport]]:

@@ -14,13 +14,12 @@ from rubric_ci.gate.comparison.reference import Baseline
 from rubric_ci.gate.grading_changes.all_changes import find_grading_changes, guess_notes
 from rubric_ci.gate.policy.checkout import allowed_hosts
 from rubric_ci.gate.policy.required_agreement import check_calibration
-from rubric_ci.gate.report.sharding import case_cost, split
 from rubric_ci.gate.selection import last_failed
 from rubric_ci.gate.selection.affected_cases import Selection
 from rubric_ci.gate.selection.changed_cases import open_selected
 from rubric_ci.gate.waivers.matching import waivers_of
 from rubric_ci.grading.case_choice import is_asked_for
-from rubric_ci.grading.resolve import Task, choose_target, judge_info, judges_of
+from rubric_ci.grading.resolve import Task, judge_info, judges_of
 from rubric_ci.grading.setup import build_context, readable_cache, uses_cache
 from rubric_ci.grading.tasks import build_tasks, with_waivers
 from rubric_ci.models.llm.cache_and_recording import Cache
@@ -35,7 +34,7 @@ from rubric_ci.values.command_settings import (
 )
 from rubric_ci.values.context import RunContext, Side
 from rubric_ci.values.evals import EvalCase, RubricSpec
-from rubric_ci.values.gate import is_gating
+from rubric_ci.values.gate import FailOn, is_gating
 from rubric_ci.values.report import ShardInfo
 from rubric_ci.values.scope import Narrowing, UntrustedCaps
 from rubric_ci.values.targets import RunnerTarget
@@ -78,7 +77,7 @@ def select(
     selection = replace(selection, rows=len(selection.chosen))
     if settings.select.shard is None:
         return loaded, selection
-    return loaded, _of_shard(selection, loaded, settings.select.shard, settings.models.target)
+    return loaded, _of_shard(selection, settings.select.shard, loaded.config.gate.fail_on)
 
 
 def capped(requests: RequestOptions, caps: UntrustedCaps) -> RequestOptions:
@@ -92,23 +91,16 @@ def has_every_case(loaded: LoadedProject, selection: Selection) -> bool:
     return sum(len(file.cases) for file in loaded.files) == selection.scope.suite
 
 
-def _of_shard(
-    selection: Selection, loaded: LoadedProject, shard: tuple[int, int], target: str
-) -> Selection:
+def _of_shard(selection: Selection, shard: tuple[int, int], fail_on: FailOn) -> Selection:
+    """Return every N-th case, so that each shard has cases of every file."""
     index, count = shard
-    costs = [
-        case_cost(case, choose_target(case, loaded.config_for(case.file), target))
-        for case, _ in selection.chosen
-    ]
-    positions = split(costs, count)[index - 1]
+    positions = tuple(range(index - 1, len(selection.chosen), count))
     chosen = tuple(selection.chosen[position] for position in positions)
     dropped: list[Narrowing] = ["shard"] * (len(chosen) < len(selection.chosen))
     return replace(
         selection,
         chosen=chosen,
-        shard=ShardInfo(
-            index=index, count=count, positions=positions, fail_on=loaded.config.gate.fail_on
-        ),
+        shard=ShardInfo(index=index, count=count, positions=positions, fail_on=fail_on),
         scope=selection.scope.narrowed(*dropped),
     )
 

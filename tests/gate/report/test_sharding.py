@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.gate.report.sharding import case_cost, merge, split
+from rubric_ci.gate.report.sharding import merge
 from rubric_ci.values.comparison import Comparison, Together
-from rubric_ci.values.evals import CompositeSpec, LlmJudgeSpec, WeightedAverage
 from rubric_ci.values.report import (
     Against,
     CostEstimate,
@@ -23,89 +22,12 @@ from rubric_ci.values.report import (
 )
 from rubric_ci.values.results import CaseResult, Errored, Graded, Skipped
 from rubric_ci.values.scope import Scope
-from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget
 from rubric_ci.values.usage import Usage
 from rubric_ci.values.waivers import WaiverResult
-from tests.cases import build_case, build_script, span
 from tests.sample_reports import a_report
 
-COSTS = st.lists(
-    st.tuples(st.text(max_size=3), st.floats(min_value=0, max_value=100)),
-    unique_by=lambda case: case[0],
-    max_size=30,
-)
 SHARD = Scope(suite=4).narrowed("shard")
 COUNTS = st.integers(min_value=1, max_value=6)
-
-
-@given(COSTS, COUNTS)
-def test_every_case_is_in_exactly_one_shard(costs: list[tuple[str, float]], count: int) -> None:
-    shards = split(costs, count)
-    assert len(shards) == count
-    assert sorted(position for shard in shards for position in shard) == list(range(len(costs)))
-    assert all(list(shard) == sorted(shard) for shard in shards)
-
-
-@given(COSTS, COUNTS, st.randoms())
-def test_the_order_of_the_cases_does_not_matter(
-    costs: list[tuple[str, float]], count: int, random: Any
-) -> None:
-    shuffled = list(costs)
-    random.shuffle(shuffled)
-
-    def named(some: list[tuple[str, float]]) -> list[set[str]]:
-        return [{some[position][0] for position in shard} for shard in split(some, count)]
-
-    assert named(shuffled) == named(costs)
-
-
-@given(COSTS, COUNTS)
-def test_loads_differ_by_one_case_at_most(costs: list[tuple[str, float]], count: int) -> None:
-    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, count)]
-    dearest = max((cost for _, cost in costs), default=0)
-    assert max(loads) - min(loads) <= dearest + 1e-6
-
-
-def test_cases_without_cost_are_spread() -> None:
-    costs = [(str(n), 0.0) for n in range(9)]
-    assert [len(shard) for shard in split(costs, 3)] == [3, 3, 3]
-
-
-def test_the_most_expensive_case_comes_first() -> None:
-    costs = [("a", 3.0), ("b", 3.0), ("c", 3.0), ("d", 4.0), ("e", 5.0)]
-    loads = [sum(costs[n][1] for n in shard) for shard in split(costs, 2)]
-    assert sorted(loads) == [8.0, 10.0]  # 5 + 3 and 4 + 3 + 3
-    assert sorted(split([("a", 9.0), ("b", 1.0), ("c", 1.0), ("d", 1.0)], 2)) == [(0,), (1, 2, 3)]
-
-
-def test_equal_costs_are_dealt_by_name_alone() -> None:
-    costs = [(name, 1.0) for name in "abcdefgh"]
-    forwards = [{costs[n][0] for n in shard} for shard in split(costs, 3)]
-    backwards = [{costs[::-1][n][0] for n in shard} for shard in split(costs[::-1], 3)]
-    assert forwards == backwards
-
-
-MODEL = LlmTarget(name="m", endpoint=Endpoint(model="x"))
-JUDGE = LlmJudgeSpec(name="j", span=span())
-NESTED = CompositeSpec(name="c", evaluators=(JUDGE,), aggregator=JUDGE, span=span())
-
-
-@pytest.mark.parametrize(
-    ("target", "evaluators", "cost"),
-    [
-        pytest.param(MODEL, (), 1.0, id="model"),
-        pytest.param(CliTarget(name="c", command_template=""), (), 1.0, id="command"),
-        pytest.param(MockTarget(name="m", response=""), (), 0.01, id="no-work"),
-        pytest.param(MODEL, (JUDGE, build_script("x")), 2.25, id="judge-and-script"),
-        pytest.param(MODEL, (NESTED,), 3.0, id="inside-a-composite"),
-        pytest.param(
-            MODEL, (replace(NESTED, aggregator=WeightedAverage()),), 2.0, id="mean-costs-nothing"
-        ),
-    ],
-)
-def test_expected_cost(target: Any, evaluators: Any, cost: float) -> None:
-    case = build_case(evaluators=evaluators)
-    assert case_cost(case, target) == ("evals/a.eval.yaml\0one", cost)
 
 
 def results(count: int) -> tuple[CaseResult, ...]:
@@ -128,7 +50,7 @@ def whole(cases: tuple[CaseResult, ...], **facts: Any) -> RunReport:
 
 
 def shards_of(report: RunReport, count: int) -> list[RunReport]:
-    dealt = split([(case.id, 1.0) for case in report.cases], count)
+    dealt = [tuple(range(n, len(report.cases), count)) for n in range(count)]
     return [
         replace(
             whole(tuple(report.cases[n] for n in positions)),
@@ -297,7 +219,7 @@ MISFITS: dict[str, tuple[list[RunReport], str]] = {
         f"{DIFFERENT} sizes of the suite: 9, none",
     ),
     "selection": (NARROWED, f"{DIFFERENT} selections: case and tag, every case"),
-    "same position": ([ONE, numbered((0, 1))], "two shards contain the case at position 1"),
+    "same position": ([ONE, numbered((0, 1))], "two shards contain the case at position 0"),
     "case missing": ([ONE, numbered((1, 2, 3))], "shard 2/2 lists 3 positions for 2 cases"),
     "positions missing": ([ONE, numbered(())], "shard 2/2 lists 0 positions for 2 cases"),
 }

@@ -13,7 +13,7 @@ from typing import TypeAlias
 Span: TypeAlias = tuple[int, int]
 """The first character and the one after the last."""
 
-_LEFT_OUT = re.compile(r"(?:\.\s?){3,}|…")  # "so ... it is"
+_LEFT_OUT = re.compile(r"(?<!\S)\.(?:\s?\.){2,}|\.{3,}|…")  # "so ... it is"
 _PARTS = re.compile(r"(?P<space>\s+)|(?P<ascii>[!-~]+)|\S")  # signs of ASCII have one form each
 _STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'})
 

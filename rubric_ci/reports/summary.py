@@ -121,7 +121,7 @@ def limits(report: RunReport) -> list[str]:
     about = [f"gate of {', '.join(report.gate.targets)}"] if report.gate.targets else []
     about += tagged(report)
     if report.gate.better_than:
-        about.append(f"better than {report.gate.better_than}")
+        about.append(f"must be better than {report.gate.better_than}")
     return [*about, *map(rate_text, report.gate.rates), *map(score_text, report.gate.scores)]
 
 

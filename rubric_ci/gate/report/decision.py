@@ -117,7 +117,7 @@ def _failures(run: Run) -> Iterator[Reason]:
         text = f"{failing(run.cases, gate)} (fail_on: {gate.fail_on}{alone})"
         yield _failure("verdict", text, cases=held)
     if not is_better(gate) and (found := gate.difference):
-        less = f"is not better than {found.than}"
+        less = f"is not significantly better than {found.than}"
         fix = f"improve target {found.target}: it {less}"
         yield _failure("target", f"{found.target} {less}", fix)
     if gate.fail_on != "never":

@@ -93,8 +93,12 @@ def test_a_skill_that_helps(checkout: Checkout) -> None:
 @pytest.mark.parametrize(
     ("cases", "demanded", "heading"),
     [
-        (5, "without-skill", "Gate fails: with-skill is not better than without-skill"),
-        (6, "with-skill", "Gate fails: without-skill is not better than with-skill"),
+        (
+            5,
+            "without-skill",
+            "Gate fails: with-skill is not significantly better than without-skill",
+        ),
+        (6, "with-skill", "Gate fails: without-skill is not significantly better than with-skill"),
     ],
     ids=["too few cases", "it does not help"],
 )

@@ -66,7 +66,7 @@ WORDS = {
         ExitCode.NO_VERDICT,
     ),
     "not compared": (NOT_COMPARED, "fail-on: regression", ExitCode.GATE),
-    "no other target": (ALONE, "fail-on: fail; better than b", ExitCode.NO_VERDICT),
+    "no other target": (ALONE, "fail-on: fail; must be better than b", ExitCode.NO_VERDICT),
 }
 
 

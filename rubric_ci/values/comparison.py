@@ -13,6 +13,8 @@ Source: TypeAlias = Literal["commit", "report", "reference"]
 
 OTHER_QUESTION: Final = "its question changed"  # why two answers are not comparable
 
+OF_SHARDS: Final = "a merge of shards asks nothing"  # why the old version has no new answer
+
 CaseKey: TypeAlias = tuple[str, str]
 """File and id."""
 

@@ -24,6 +24,7 @@ from rubric_ci.gate.comparison.baseline_files import (
     with_comparison,
 )
 from rubric_ci.gate.comparison.compared import compare
+from rubric_ci.gate.comparison.rule import with_all_shards
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
 from rubric_ci.gate.report.report_file import read_report
@@ -78,7 +79,7 @@ def _merge(paths: Sequence[Path], options: ReportOptions) -> ExitCode:
         raise CannotReadReport(f"{missing[0].as_posix()} does not exist", _NO_PARTS)
     found = list(find_reports(paths))
     shards = [read_report(path) for path in found]
-    report = with_merged_sentinel(merge(shards, options.fail_on), shards)
+    report = with_merged_sentinel(with_all_shards(merge(shards, options.fail_on)), shards)
     baseline = open_baseline(options.baseline)
     report = with_comparison(report, baseline, options.baseline, os.environ)
     if pictures := _pictures_in(report.cases):

@@ -14,14 +14,25 @@ as much there.
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import shake_256
 from math import lcm
 from typing import Final, Literal, TypeAlias
 
-from rubric_ci.values.comparison import Together
+from rubric_ci.values.comparison import OF_SHARDS, Together
 from rubric_ci.values.dataclass import dataclass
-from rubric_ci.values.results import Answers, Graded, Trial, own_id
+from rubric_ci.values.gate import gating
+from rubric_ci.values.report import RunReport
+from rubric_ci.values.results import (
+    Answers,
+    BaseResult,
+    CaseResult,
+    Graded,
+    Trial,
+    own_id,
+    with_verdict,
+)
 from rubric_ci.values.scoring import Verdict
 from rubric_ci.values.trials import first_result, first_trials, tier, trials_of
 
@@ -134,6 +145,41 @@ def find_together(pairs: Sequence[Pair]) -> Together | None:
         more_fail=_more("fail", pairs),
         p_value=p_value,
         worse=worse,
+    )
+
+
+def with_all_shards(merged: RunReport) -> RunReport:
+    """Return merged shards with the test of all their cases: each may have had too few for one.
+
+    A merge asks nothing, so that a drop that only the whole suite shows is undecided.
+    """
+    found = find_together(_with_before(gating(merged.cases, merged.gate)))
+    shard = merged.against.together if merged.against else None  # the worst one
+    if merged.against is None or found is None or (shard and (shard.worse or shard.problem)):
+        return merged
+    every = replace(found, worse=False, problem=OF_SHARDS) if found.worse else found
+    return replace(merged, against=replace(merged.against, together=every))
+
+
+def _with_before(cases: Sequence[CaseResult]) -> list[Pair]:
+    """Return the cases that the base answered by itself, each with its result there."""
+    return [
+        (case, _as_before(case, before, before.verdict, before.score))
+        for case in with_verdict(cases)
+        if (before := case.before) and case.change not in {"new", "not-comparable"}
+        if before.verdict is not None and before.score is not None
+        if before.source != "shared" and not case.waived
+    ]
+
+
+def _as_before(case: Graded, before: BaseResult, verdict: Verdict, score: float) -> Graded:
+    return replace(
+        case,
+        verdict=verdict,
+        score=score,
+        without_waived=None,
+        trials=before.trials,
+        further_trials=before.further_trials,
     )
 
 

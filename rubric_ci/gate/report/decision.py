@@ -12,7 +12,7 @@ from rubric_ci.errors import ExitCode
 from rubric_ci.gate.report.matrix import difference
 from rubric_ci.text import numbers
 from rubric_ci.values.changes import GradingChange
-from rubric_ci.values.comparison import Comparison, GateState, Together
+from rubric_ci.values.comparison import OF_SHARDS, Comparison, GateState, Together
 from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.gate import (
     EACH,
@@ -177,9 +177,11 @@ def _gaps(run: Run) -> Iterator[Reason]:
     if refused := sum(case.status == "skipped" and case.lacks_verdict for case in run.cases):
         count = numbers.plural(refused, "case")
         yield _gap("refused", f"{count} not gradable for an untrusted change")
-    if is_together_open(run.gate, run.comparison):
-        text = "the base could not be asked again"
-        yield _gap("asked-again", text, f"run again: {text}")
+    together = run.comparison.together if run.comparison else None
+    if together and is_together_open(run.gate, run.comparison):
+        text = f"{dropped_by(together)}, and the base could not be asked again"
+        how = "without `--shard`" if together.problem == OF_SHARDS else "again"
+        yield _gap("asked-again", text, f"run {how}: the base could not be asked again")
     if lacks_difference(run.cases, run.gate):
         than, found = run.gate.better_than, run.gate.difference
         text = f"no case was graded for both {than} and another target"

@@ -1,11 +1,15 @@
 """The rule for one case."""
 
+from typing import Any
+
 import pytest
 
 from rubric_ci.gate.comparison import rule
 from rubric_ci.gate.comparison.rule import Need, Needs
-from rubric_ci.values.results import Answers, Trial
-from tests.sample_reports import graded
+from rubric_ci.values.comparison import Together
+from rubric_ci.values.report import Against, RunReport
+from rubric_ci.values.results import Answers, BaseResult, Trial
+from tests.sample_reports import a_report, graded
 
 
 @pytest.mark.parametrize(
@@ -89,3 +93,35 @@ def test_waived_criteria_do_not_count() -> None:
     assert not rule.is_suspect(waived, graded("a", "pass"))
     assert rule.is_suspect(graded("a", "fail"), waived)
     assert rule.is_suspect(graded("a", "borderline"), graded("a", "pass"))
+
+
+def merged(cases: int, worse: int, **sums: Any) -> RunReport:
+    """Return a report in which some cases fell, and were not confirmed."""
+    before = BaseResult(outcome="graded", verdict="pass", score=1.0)
+    results = [
+        graded(
+            f"c{n}", "fail" if n < worse else "pass", before=before, change="unchanged", line=n + 1
+        )
+        for n in range(cases)
+    ]
+    return a_report(*results, against=Against(ref="main", commit="a" * 40, **sums))
+
+
+SHARD = Together(cases=100, clusters=100, fewer_pass=9, more_fail=9, p_value=0.004, worse=True)
+
+
+@pytest.mark.parametrize(
+    ("report", "found"),
+    [
+        (merged(99, 20), None),
+        (merged(120, 0), (0, False, "")),
+        (merged(120, 20), (20, False, "a merge of shards asks nothing")),
+        (merged(120, 20, together=SHARD), (9, True, "")),
+    ],
+    ids=["too few", "quiet", "only all shards show it", "a shard asked the base again"],
+)
+def test_all_shards_are_tested(report: RunReport, found: tuple[int, bool, str] | None) -> None:
+    against = rule.with_all_shards(report).against
+    assert against
+    every = against.together
+    assert (every and (every.more_fail, every.worse, every.problem)) == found

@@ -99,7 +99,7 @@ def test_a_break_since_an_earlier_report_is_found(folder: Path) -> None:
 def test_tags_of_their_cases_are_groups_of_the_gate(folder: Path) -> None:
     (folder / "rubric-ci.yaml").write_text("gate: {groups: {sales: {min_pass_rate: 0.01}}}\n")
     done = adopt(folder)
-    assert "tag sales: 0 of 1 pass, 1 needed" in done.stdout
+    assert "tag sales: 0 of 1 pass, 1 must" in done.stdout
 
 
 def test_history_and_formats_take_the_report(folder: Path) -> None:

@@ -10,6 +10,7 @@ from rubric_ci.files.yaml_text.source import STOPPED, MovedSource, Source
 from rubric_ci.text.numbers import numbered
 from rubric_ci.text.suggestions import SYNONYMS, slip
 from rubric_ci.values.dataclass import dataclass
+from rubric_ci.values.json_value import with_texts
 from rubric_ci.values.problems import GOOD_FILE, Path, Rule
 from rubric_ci.values.references import Found, NotFound
 from rubric_ci.values.walk import text_or_json
@@ -290,6 +291,14 @@ def filled(value: Any, variables: Mapping[str, Any], *, keep: frozenset[str] = f
     if whole := VARIABLE.fullmatch(value.strip()):
         return _value_of(whole, variables)
     return VARIABLE.sub(lambda match: text_or_json(_value_of(match, variables)), value)
+
+
+_ENVIRONMENT: Final = re.compile(r"\{\{\s*+env\.([A-Za-z_]\w*+)\s*+\}\}")
+
+
+def with_environment(value: Any) -> Any:
+    """Return a value with variables of the environment in its texts as we write them."""
+    return with_texts(value, lambda text: _ENVIRONMENT.sub(r"${{ \1 }}", text))
 
 
 def _value_of(match: re.Match[str], variables: Mapping[str, Any]) -> Any:

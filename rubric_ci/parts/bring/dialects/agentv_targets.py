@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from rubric_ci.parts.bring.translation import Translation
+from rubric_ci.parts.bring.translation import Translation, with_environment
 from rubric_ci.values.agent_names_and_credentials import AGENTV_AGENTS, ALIAS, NOT_STARTED
-from rubric_ci.values.json_value import nodes, with_texts
+from rubric_ci.values.json_value import nodes
 from rubric_ci.values.problems import Path
 
 _RETRIES: Final = (
@@ -59,7 +59,6 @@ _SPECS: Final[tuple[tuple[str, str, str, dict[str, str]], ...]] = (
 )
 """How an `id` starts, its kind, the setting that is the rest of it, and other settings."""
 
-_ENVIRONMENT: Final = re.compile(r"\{\{\s*+env\.([A-Za-z_]\w*+)\s*+\}\}")
 _OTHER_TEMPLATE: Final = re.compile(r"(?<!\$)\{\{\s*+env\b")
 _PLACEHOLDER: Final = re.compile(r"(?<!\$)\{[A-Z_]+\}")
 _DEPLOYMENT: Final = re.compile(r"/openai/deployments/[^/]+$")
@@ -209,7 +208,7 @@ def _openai_target(found: Translation, target: dict[str, Any], settings: _Settin
 
 def _with_variables(found: Translation, value: Any, path: Path) -> Any:
     """Return a value with variables of the environment as we write them."""
-    made = with_texts(value, lambda text: _ENVIRONMENT.sub(r"${{ \1 }}", text))
+    made = with_environment(value)
     for place, each in nodes(made, path):
         if isinstance(each, str) and _OTHER_TEMPLATE.search(each):
             found.refuse(place, "a template other than `{{ env.NAME }}` has no counterpart")

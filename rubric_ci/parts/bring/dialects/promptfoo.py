@@ -32,7 +32,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_prompts import (
 from rubric_ci.parts.bring.dialects.promptfoo_providers import (
     Providers,
     add_judge,
-    add_options,
     add_targets,
     ask_as_programs,
     runs_programs,
@@ -73,9 +72,7 @@ def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
     prompts = list(prompts_of(found, written, programs))
     found.put(("evalcases",), [], ("tests",))
     taken: Counter[str] = Counter()
-    options = []
     for test in tests_of(found, data):
-        options.append(test.settings)
         transforms = (*providers.transforms, *transform_of(found, *test.transform))
         setting = Setting({}, test.threshold, transforms, test.judge)
         target = ""
@@ -92,7 +89,6 @@ def translate(data: dict[str, Any], beside: Beside = ALONE) -> Translation:
             if case and target:
                 case["target"] = target
     _complete(found, providers, any(prompt.data is not None for prompt in prompts), programs)
-    add_options(found, options)
     add_judge(found, providers.names)
     return found
 

@@ -23,7 +23,6 @@ from rubric_ci.parts.bring.dialects.promptfoo_targets import (
     model_of,
     run_by_shim,
     service_of,
-    settings_of,
 )
 from rubric_ci.parts.bring.translation import Placed, Translation, placed
 from rubric_ci.text.numbers import numbered
@@ -111,21 +110,6 @@ def runs_programs(targets: Sequence[Mapping[str, Any]]) -> bool | None:
     """Return True if all targets are programs, False if none is, None if some are."""
     programs = {target.get("provider") in ("cli", "http") for target in targets} or {False}
     return programs.pop() if len(programs) == 1 else None
-
-
-def add_options(found: Translation, options: Sequence[Mapping[str, Placed]]) -> None:
-    """Add the settings of requests that every test has to the models."""
-    shared = dict(options[0]) if options else {}
-    for key, (value, place) in (each for of_test in options for each in of_test.items()):
-        if any(other.get(key, (None, ()))[0] != value for other in options):
-            shared.pop(key, None)
-            found.refuse(place, f"`{key}` of some tests has no counterpart: a target has one")
-    for key, (value, place) in shared.items():
-        models = [target for target in found.targets if "model" in target]
-        for target in models:
-            target.update(settings_of(found, {key: value}, place[:-1], ""))
-        if not models:
-            found.skip(place, f"`{key}` is for models, and there is none")
 
 
 def add_judge(found: Translation, known: Mapping[str, tuple[str, ...]]) -> None:

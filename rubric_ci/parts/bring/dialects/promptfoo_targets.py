@@ -21,7 +21,7 @@ from rubric_ci.parts.bring.dialects.promptfoo_code import (
     as_argument,
     language_of,
 )
-from rubric_ci.parts.bring.translation import Beside, Translation
+from rubric_ci.parts.bring.translation import Beside, Translation, with_environment
 from rubric_ci.values.json_value import nodes, with_texts
 from rubric_ci.values.problems import Path
 
@@ -97,7 +97,7 @@ _SAME: Final = (
     *("presence_penalty", "response_format", "reasoning_effort", "max_completion_tokens"),
     *("top_k", "thinking", "verbosity"),
 )
-SETTINGS: Final[Mapping[str, str]] = {
+_SETTINGS: Final[Mapping[str, str]] = {
     **{key: key for key in _SAME},
     "maxOutputTokens": "max_tokens",
     "max_output_tokens": "max_tokens",
@@ -146,7 +146,7 @@ def model_of(found: Translation, options: Mapping[str, Any], place: Path) -> dic
     if named is None:
         found.refuse(place, f"`{name}` has a template that is not an environment variable")
     target = {"model": f"{models.prefix}{named or rest}", **base}
-    return {**target, **settings_of(found, _config(options), (*place, "config"), start)}
+    return {**target, **_settings(found, _config(options), (*place, "config"), start)}
 
 
 def _config(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _config(options: Mapping[str, Any]) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def settings_of(
+def _settings(
     found: Translation, config: Mapping[str, Any], place: Path, start: str
 ) -> dict[str, Any]:
     """Return the settings of a request; a setting without a counterpart is reported."""
@@ -162,7 +162,7 @@ def settings_of(
     for key, value in config.items():
         where = (*place, key)
         if key in _INNER and isinstance(value, dict):
-            settings |= settings_of(found, value, where, start)
+            settings |= _settings(found, value, where, start)
         elif key in ("apiKey", "apiKeyEnvar"):
             if variable := _key(key, value):
                 settings["api_key"] = f"${{{{ {variable} }}}}"
@@ -171,11 +171,11 @@ def settings_of(
                 found.skip(where, message)
         elif start == "vertex" and key in ("region", "location"):
             settings["vertex_location"] = value
-        elif key in SETTINGS:
+        elif key in _SETTINGS:
             if (made := _value(key, value, start)) is None:
                 found.refuse(where, f"`{key}` has a template, or is in another file")
             else:
-                settings[SETTINGS[key]] = made
+                settings[_SETTINGS[key]] = made
         elif key == "reasoning" and isinstance(value, dict) and {*value} == {"effort"}:
             settings["reasoning_effort"] = value["effort"]
         elif key in _IGNORED:
@@ -187,9 +187,8 @@ def settings_of(
 
 def in_environment(value: Any) -> Any:
     """Return a value with variables of the environment as ours; None: it has other templates."""
-    text = json.dumps(value, default=str)
-    made = re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
-    return json.loads(made) if "{{" not in made.replace("${{", "") else None
+    made = with_environment(value)
+    return None if "{{" in json.dumps(made, default=str).replace("${{", "") else made
 
 
 def _key(key: str, value: Any) -> str:
@@ -306,19 +305,14 @@ def _is_plain(request: Mapping[str, Any]) -> bool:
     return "queryParams" not in request and (sends or request["method"] == "GET")
 
 
-def _target(request: Mapping[str, Any], answer: str) -> dict[str, Any]:
-    url = with_texts(request["url"], _environment)  # of another type, which the checks name
-    target = {"provider": "http", "url": url, "method": request["method"]}
-    if "headers" in request:
-        target["headers"] = with_texts(request["headers"], _environment)
+def _target(request: dict[str, Any], answer: str) -> dict[str, Any]:
+    request = with_environment(request)
+    kept = ("url", "method", "headers")
+    target = {key: each for key, each in request.items() if key in kept}
     if "body" in request and request["method"] != "GET":
         prompt = partial(re.sub, r"\{\{\s*prompt\s*\}\}", "{{ input }}")
-        target["body"] = with_texts(request["body"], lambda text: prompt(_environment(text)))
-    return {**target, "answer": answer}
-
-
-def _environment(text: str) -> str:
-    return re.sub(r"\{\{\s*env\.(\w+)\s*\}\}", r"${{ \1 }}", text)
+        target["body"] = with_texts(request["body"], prompt)
+    return {"provider": "http", **target, "answer": answer}
 
 
 def _answer(code: str) -> str:

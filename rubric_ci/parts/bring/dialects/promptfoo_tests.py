@@ -10,7 +10,6 @@ from rubric_ci.files.yaml_text.csv_cases import Broken, header_and_rows, rows
 from rubric_ci.files.yaml_text.document import Document
 from rubric_ci.parts.bring.dialects.message_parts import FILE, is_image_name
 from rubric_ci.parts.bring.dialects.promptfoo_assert import KINDS
-from rubric_ci.parts.bring.dialects.promptfoo_targets import SETTINGS
 from rubric_ci.parts.bring.translation import Placed, Translation, placed
 from rubric_ci.values.json_value import is_number
 from rubric_ci.values.problems import Path
@@ -35,7 +34,6 @@ class Test(NamedTuple):
     threshold: float | None
     transform: Placed  # None: without one
     judge: Placed  # None: the judge of the run
-    settings: Mapping[str, Placed]  # of requests
     provider: Placed  # in place of all providers; None: all of them
 
 
@@ -135,7 +133,6 @@ def _merged(found: Translation, default: _Part, own: _Part, index: int) -> Test:
         threshold=threshold,
         transform=next(written, (None, ())),
         judge=options.get("provider", (None, ())),
-        settings={key: each for key, each in options.items() if key in SETTINGS},
         provider=provider,
     )
 
@@ -152,7 +149,7 @@ def _other_keys(found: Translation, test: Mapping[str, Any], place: Path) -> Non
 def _options(found: Translation, test: Mapping[str, Any], place: Path) -> dict[str, Placed]:
     written = test.get("options") or {}
     options = found.mapping(written, (*place, "options"), "`options` is a mapping")
-    found.refuse_keys(options, (*_OPTIONS, *SETTINGS, "threshold"), (*place, "options"))
+    found.refuse_keys(options, (*_OPTIONS, "threshold"), (*place, "options"))
     if "threshold" in options:
         message = "promptfoo ignores `threshold` in `options`: it is a key of the test"
         found.skip((*place, "options", "threshold"), message)

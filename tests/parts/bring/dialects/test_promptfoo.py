@@ -40,6 +40,9 @@ tests: [{options: {transform: output.a}, assert: [{type: llm-rubric, value: Kind
 # a vars transform
 tests: [{options: {transformVars: a}, assert: [{type: contains, value: b}]}]
 => tests.0.options.transformVars `transformVars` has no counterpart
+# a setting of models
+tests: [{options: {temperature: 0}, assert: [{type: is-json}]}]
+=> tests.0.options.temperature `temperature` has no counterpart
 # scenarios
 tests: [{assert: [{type: is-json}]}]
 scenarios: [{config: [{}], tests: [{}]}]

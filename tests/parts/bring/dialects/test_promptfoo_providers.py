@@ -57,9 +57,6 @@ def test_a_model(written: str, target: dict[str, Any]) -> None:
     assert (targets, said) == ([{"name": written, **target}], [])
 
 
-SHARED = {"temperature": 0, "max_tokens": 9}
-TWO = "tests: [{{vars: {{q: a}}}}, {{vars: {{q: b}}, options: {}}}]"
-OF_SOME = "`temperature` of some tests has no counterpart: a target has one"
 SETTINGS = """
 # of a request
 {temperature: 0, max_tokens: 9, seed: 1, response_format: {type: json_object}}
@@ -119,31 +116,6 @@ def test_the_region_of_vertex_is_a_location() -> None:
         "vertex_project": "shop",
         "vertex_location": "europe-west1",
     }
-
-
-@pytest.mark.parametrize(
-    ("tests", "settings", "said"),
-    [
-        ("defaultTest: {options: {temperature: 0, max_tokens: 9}}", SHARED, []),
-        (
-            f"defaultTest: {{options: {{temperature: 0}}}}\n{TWO.format('{temperature: 1}')}",
-            {},
-            [
-                f"defaultTest.options.temperature {OF_SOME}",
-                f"tests.1.options.temperature {OF_SOME}",
-            ],
-        ),
-        (TWO.format("{temperature: 1}"), {}, [f"tests.1.options.temperature {OF_SOME}"]),
-    ],
-    ids=["of every test", "of one test another", "of one test"],
-)
-def test_settings_in_the_options_of_tests(
-    tests: str, settings: dict[str, Any], said: list[str]
-) -> None:
-    text = f"prompts: [a]\nproviders: ['openai:a']\n{tests}"
-    found = promptfoo.translate(Document("", text).data)
-    target = {"name": "openai:a", "model": "openai/a", **settings}
-    assert (found.targets, refused(found)) == ([target], said)
 
 
 LOST = """

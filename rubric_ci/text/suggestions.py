@@ -20,6 +20,7 @@ SYNONYMS: Final = {
     **dict.fromkeys(("assert", "assertions", "checks"), ("rubrics",)),
     **dict.fromkeys(JUDGED, ("expected_outcome",)),
     "regex": ("matches",),
+    "min_score": ("required_min_score",),
     "user": ("input",),
     "name": ("id",),
     **dict.fromkeys(("expires", "expiry", "expires_at", "expires_on"), ("until",)),

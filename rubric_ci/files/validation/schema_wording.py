@@ -17,8 +17,6 @@ WRITE_CASES: Final = "write `evalcases` with `id`, `input` and `rubrics` (docs/e
 
 def hint_for_key(key: str, path: Path, owner: Mapping[str, Any]) -> str:
     """Return the hint for a key of another tool or version, or ""."""
-    if key == "min_score" and len(path) > 1 and path[-2] == "rubrics":
-        return _min_score(owner)
     if key in ("type", "value") and len(path) > 1 and path[-2] in ("rubrics", "criteria"):
         return _as_criterion(owner)
     if len(path) > 1 and path[-2] in ("rubrics", "criteria"):
@@ -67,20 +65,6 @@ _HINTS: Final = {
     "sidecar": "no documented key; suite fields of `cases.jsonl` are in `cases.yaml` next to it",
     "tests": "a key of promptfoo and AgentV 2.7 to 4; move the cases to `evalcases`",
 }
-
-
-def _min_score(criterion: Mapping[str, Any]) -> str:
-    if "score_ranges" not in criterion:
-        return "a criterion with `score_ranges` has `required_min_score`, from 0 to 10"
-    if "required_min_score" in criterion:
-        return "`required_min_score` is the gate"
-    value = criterion.get("min_score")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return "write `required_min_score`, an integer from 0 to 10"
-    score = value if isinstance(value, int) and value > 1 else value * 10
-    if score != round(score) or not 0 <= score <= 10:
-        return "write `required_min_score`, an integer from 0 to 10"
-    return f"write `required_min_score: {round(score)}`; scores are integers from 0 to 10"
 
 
 _CRITERIA: Final = "write what it checks as criteria under `rubrics`, or use an `llm_judge`"

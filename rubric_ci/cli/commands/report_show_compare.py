@@ -16,7 +16,14 @@ from typing import Any, Final
 
 import click
 
-from rubric_ci.errors import CannotConfigure, CannotFindEvals, CannotReadReport, ExitCode, UserError
+from rubric_ci.errors import (
+    CannotConfigure,
+    CannotFindEvals,
+    CannotMerge,
+    CannotReadReport,
+    ExitCode,
+    UserError,
+)
 from rubric_ci.gate.comparison.baseline_files import (
     find_reports,
     open_baseline,
@@ -81,6 +88,9 @@ def _merge(paths: Sequence[Path], options: ReportOptions) -> ExitCode:
     shards = [read_report(path) for path in found]
     report = with_merged_sentinel(with_all_shards(merge(shards, options.fail_on)), shards)
     baseline = open_baseline(options.baseline)
+    named = [each.comparison.ref for each in shards if each.comparison and not each.against]
+    if named and not options.baseline:
+        raise CannotMerge(f"the shards were compared with {named[0]}", "pass it as `--baseline`")
     report = with_comparison(report, baseline, options.baseline, os.environ)
     if pictures := _pictures_in(report.cases):
         folders = (path.parent / COPIES for path in found)

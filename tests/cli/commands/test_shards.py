@@ -88,6 +88,19 @@ def test_a_gate_that_never_fails_makes_no_pass_of_a_lost_shard(project: Path) ->
     assert (report(project / ".rubric-ci")["verdict"], merged.returncode) == ("fail", 3)
 
 
+def test_the_merge_is_compared_as_the_shards_are(project: Path) -> None:
+    command(project, "run", "--output-dir", "before")
+    baseline = ("--baseline", "before/report.json")
+    for n in (1, 2):
+        command(project, "run", "--shard", f"{n}/2", "--output-dir", f"parts/{n}", *baseline)
+    merged = command(project, "report", "merge", "parts")
+    assert (merged.returncode, merged.stderr) == (
+        2,
+        "rubric-ci: the shards were compared with before/report.json\n  pass it as `--baseline`\n",
+    )
+    assert command(project, "report", "merge", "parts", *baseline).returncode == 1
+
+
 def test_the_gate_may_be_held_by_the_merge_alone(project: Path) -> None:
     for n in (1, 2):
         arguments = ["--shard", f"{n}/2", "--output-dir", f"parts/{n}", "--fail-on", "never"]

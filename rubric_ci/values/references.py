@@ -67,6 +67,18 @@ Lookup: TypeAlias = Callable[[str], Found | NotFound]
 """Resolve a reference as written in one eval file."""
 
 
+def noting(lookup: Lookup, found: set[str]) -> Lookup:
+    """Return a lookup that adds the path of each file that it finds."""
+
+    def find(reference: str) -> Found | NotFound:
+        file = lookup(reference)
+        if isinstance(file, Found):
+            found.add(file.path)
+        return file
+
+    return find
+
+
 FindFiles: TypeAlias = Callable[[str], Sequence[Found | NotFound]]
 """Resolve a reference or a glob as written in one eval file."""
 

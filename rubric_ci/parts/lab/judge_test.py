@@ -49,7 +49,7 @@ from rubric_ci.values.dataclass import dataclass
 from rubric_ci.values.evals import EvalCase, RubricSpec
 from rubric_ci.values.json_value import JSON
 from rubric_ci.values.problems import errors_of
-from rubric_ci.values.references import Found, Lookup
+from rubric_ci.values.references import Found, Lookup, noting
 from rubric_ci.values.results import Answer
 from rubric_ci.values.rubric import equal_marks
 from rubric_ci.values.scoring import NOT_APPLICABLE, MarkValue
@@ -359,12 +359,14 @@ def _rubric_file_tests(
 ) -> Iterator[RubricTest]:
     files, name_of = _files(loaded.project, written), loaded.project.name_of
     commit = loaded.change.at(base) if base else None
-    if commit:
-        files = [path for path in files if commit.difference.may_have_changed(name_of(path))]
     for path in files:
         name, text = name_of(path), working_tree.read_text(path, loaded.root)
-        lookup = working_tree.lookup(loaded.root, path)
-        if errors := errors_of(check_rubric(name, text, lookup)[0]):
+        read = {name}  # with guidelines, schemas and answers in files of their own
+        lookup = noting(working_tree.lookup(loaded.root, path), read)
+        errors = errors_of(check_rubric(name, text, lookup)[0])
+        if commit and not any(map(commit.difference.may_have_changed, read)):
+            continue
+        if errors:
             show_problems(errors)
             raise InvalidInput(f"{name}: invalid", "run `rubric-ci validate`")
         before = commit.files.read(name) if commit else None

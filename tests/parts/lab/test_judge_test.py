@@ -250,3 +250,14 @@ def test_problems_of_tests_of_a_case(case: str, before: str, after: str, expecte
     done = run()
     assert expected in done.stderr
     assert done.exit_code == 2
+
+
+@pytest.mark.parametrize("edited", ["guide.md", "answer.md"])
+def test_a_file_that_a_rubric_file_reads_changed(edited: str, folder: Path) -> None:
+    write(f"guidelines: guide.md\n{RUBRIC}- {{answer_file: answer.md, marks: {{short: true}}}}\n")
+    for name in ("guide.md", "answer.md"):
+        (folder / "rubrics" / name).write_text("Ask\n", encoding="utf-8")
+    commit()
+    assert run("--changed-since", "HEAD").output == "no tests of rubric files or cases to run\n"
+    (folder / "rubrics" / edited).write_text("Ask the shop\n", encoding="utf-8")
+    assert run("--changed-since", "HEAD").stdout.startswith("3 of 3 tests")

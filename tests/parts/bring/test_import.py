@@ -556,6 +556,10 @@ OTHERS = r"""
 => a.json
 => {id: row-1, input: Hi, expected_output: Hello, tags: [smoke, slow], rubrics: [{expected_outcome:
    Greets}, {expected_outcome: Is kind}, {contains: Hello}]}
+# a check and no reference answer
+[{"question": "Hi", "__expected": "contains:Hello"}]
+=> a.json
+=> {id: row-1, input: Hi, rubrics: [{contains: Hello}]}
 # under tests
 name: shop
 tests:

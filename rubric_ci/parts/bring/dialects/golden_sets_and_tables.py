@@ -133,7 +133,7 @@ def _refuse(
     """Report keys that decide about answers, and the misspelt name of a missing meaning."""
     free = usual_names({ours for ours, name in names.items() if name})
     for key, value in rest.items():
-        if not _is_filled(value):
+        if not _is_filled(value) or key.startswith("__"):  # a check, or reported as none
             continue
         if spelt(key) in _DECIDING:
             found.refuse((*where, key), f"`{key}` has no counterpart")

@@ -277,8 +277,15 @@ def list_of(data: Any) -> Path | None:
 
 
 def is_ours(data: Mapping[str, Any]) -> bool:
-    """Return True for `evalcases` whose questions and reference answers have our names."""
-    return _CASES in data and record_names(data[_CASES]).keys() <= set(_PAIR)
+    """Return True for `evalcases` whose questions and reference answers have our names.
+
+    With an `id`, `target` is the target of a case there, not its reference answer.
+    """
+    if _CASES not in data:
+        return False
+    names = record_names(data[_CASES]).keys()
+    named = all(isinstance(each, dict) and "id" in each for each in data[_CASES])
+    return names <= {*_PAIR, "target"} if named else names <= set(_PAIR)
 
 
 def record_names(records: Sequence[Any]) -> dict[str, str]:

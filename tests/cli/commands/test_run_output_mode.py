@@ -37,8 +37,8 @@ def test_a_refused_output_mode_is_a_note(project: tuple[Project, Bodies]) -> Non
     key = "${{ OPENAI_KEY }}"
     report = run(*project, "Says hello", api_key=key, output="json_schema")
     note = (
-        "openai/my-own refused the output mode, so this run and later ones with its cache use "
-        "`json_object`; set `judge.output: json_object` to send it at once "
+        "openai/my-own refused the output mode, so this run uses `json_object`; "
+        "set `judge.output: json_object` to send it at once "
         "(HTTP 400: response_format json_schema is not supported)"
     )
     assert note in report["notes"]
@@ -46,12 +46,11 @@ def test_a_refused_output_mode_is_a_note(project: tuple[Project, Bodies]) -> Non
 
 
 def test_a_local_judge_of_unknown_name_needs_three_lines(project: tuple[Project, Bodies]) -> None:
-    """No key, no `output`: a schema is sent, and what the server refuses is asked once."""
-    # The second judgement is not in the cache.
-    reports = [run(*project, criterion) for criterion in ("Says hello", "Greets")]
+    """No key, no `output`: a schema is sent first, and a judgement of either mode is cached."""
+    reports = [run(*project, criterion) for criterion in ("Says hello", "Says hello", "Greets")]
     requests = [json.loads(body) for body in project[1].requests]
     sent = [each.get("response_format", {}).get("type") for each in requests]
-    assert sent == ["json_schema", "json_object", "json_object"]
+    assert sent == ["json_schema", "json_object", "json_schema"]
     said = [[note for note in each["notes"] if "output mode" in note] for each in reports]
-    assert [len(notes) for notes in said] == [1, 0]
-    assert ": 2 judge requests, 1 output mode, " in project[0].call("cache").stdout
+    assert [len(notes) for notes in said] == [1, 0, 0]
+    assert ": 2 judge requests, " in project[0].call("cache").stdout

@@ -139,7 +139,7 @@ def test_without_the_check_the_host_is_asked(form: str, looked_up: list[str]) ->
 
 def test_a_library_that_sends_by_another_way(looked_up: list[str]) -> None:
     """aiohttp is checked where it sends, as httpx and urllib3 are."""
-    ask("openai/m", {"api_key": "k", "api_base": "https://judge.example"})  # guards the libraries
+    ask("mistral/m", {"api_key": "k", "base_url": "https://judge.example"})  # guards the libraries
     looked_up.clear()
 
     async def get(url: str) -> None:

@@ -140,8 +140,14 @@ def _insert(source: EvalFileText, rubrics: Mapping[int, JSON]) -> Edited:
         reason = "the file is a list for another tool, which is not edited"
         blocks = {n: EditRejected(reason=reason, block=rubrics_block(rubrics[n])) for n in rubrics}
         return Edited(text=text, refused=blocks)
-    theirs = {n: dialect.drafted(rubrics[n], criteria) for n in rubrics}
-    return insert_rubrics(text, theirs, Keys(cases, criteria))
+    theirs, refused = dict[int, JSON](), dict[int, EditRejected]()
+    for n, written in rubrics.items():
+        try:
+            theirs[n] = dialect.drafted(written, criteria)
+        except ValueError as error:
+            refused[n] = EditRejected(reason=str(error), block=rubrics_block(written))
+    edited = insert_rubrics(text, theirs, Keys(cases, criteria))
+    return replace(edited, refused={**edited.refused, **refused})
 
 
 def _problem(source: EvalFileText, text: str, project: Project) -> str:

@@ -293,12 +293,13 @@ def test_what_was_accepted_before_is_kept(project: Project, keys: str, exit_code
     assert (project.file.read_text(), done.exit_code) == (AFTER + second, exit_code)
 
 
-def edited(project: Project, script: str, keys: str) -> Result:
+def edited(project: Project, script: str, keys: str, *arguments: str) -> Result:
     """Press keys in a session whose editor is a script."""
     editor = project.checkout.root.parent / "editor"
     editor.write_text(f"#!/bin/sh\n{script}\n")
     editor.chmod(0o755)
-    return project.generate("--interactive", input=keys, EDITOR=str(editor), VISUAL="")
+    words = (*arguments, "--interactive")
+    return project.generate(*words, input=keys, EDITOR=str(editor), VISUAL="")
 
 
 @platforms.SHELL
@@ -466,6 +467,33 @@ def test_a_file_of_another_tool_gets_its_own_keys(
     done = project.generate(name)
     assert (done.exit_code, file.read_text()) == (0, after), done.output
     assert project.generate(name).stdout == "nothing to do: every case has rubrics\n"
+
+
+@platforms.SHELL
+@pytest.mark.parametrize(
+    ("criterion", "after", "said"),
+    [
+        ("Says yes", '"expectations": ["Says yes"]', "1 case got rubrics in 1 file"),
+        (
+            "contains: 30 days",
+            None,
+            "a file of Agent Skills has texts only; write the criterion as a text",
+        ),
+    ],
+    ids=["text", "assertion"],
+)
+def test_an_edited_draft_for_agent_skills(
+    project: Project, criterion: str, after: str | None, said: str
+) -> None:
+    name = "evals.json"
+    case = '{"id": "refund", "prompt": "Hi", "expected_output": "Yes"}'
+    skill = f'{{"skill_name": "shop", "evals": [\n  {case}\n]}}\n'
+    file = project.checkout.root / name
+    file.write_text(skill)
+    project.record("checklist", name, refund=GOOD)
+    done = edited(project, f'printf "rubrics:\\n  - {criterion}\\n" >"$1"', "e\na\n", name)
+    expected = skill.replace('"Yes"}', f'"Yes", {after}}}') if after else skill
+    assert (file.read_text(), said in done.output) == (expected, True), done.output
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,11 @@ def edited(data: Any) -> tuple[str, str]:
 
 
 def drafted(rubrics: Any, _: str) -> list[str]:
-    return [each["expected_outcome"] for each in rubrics]
+    """Return the texts of criteria; raises ValueError for one that is no text."""
+    texts = [each if isinstance(each, str) else each.get("expected_outcome") for each in rubrics]
+    if None in texts:
+        raise ValueError("a file of Agent Skills has texts only; write the criterion as a text")
+    return texts
 
 
 MAX_FILES: Final = 100

@@ -84,7 +84,7 @@ THROUGH: Final = {  # modules that are tested through what uses them, by the fil
         services/drafting/publish""",
     "parts/start/test_init.py": """
         parts/start/before_init parts/start/init_providers_and_targets""",
-    "parts/lab/test_history.py": "parts/lab/history_records",
+    "parts/lab/test_history_commands.py": "parts/lab/history",
     "cli/commands/test_run.py": """
         services/expected_requests grading/setup grading/tasks services/publish_files""",
     "cli/commands/test_run_against.py": """
@@ -166,7 +166,7 @@ IMPURE: Final = """
     grading/limits grading/setup grading/targets grading/tasks
     values/context values/command_settings models/agents/logins
     models/judge/panel models/judge/request models/judge/request
-    models/llm parts/lab/history reports/progress
+    models/llm parts/lab/history_commands reports/progress
     parts/bring/adopted_tools
     gate/policy/required_agreement parts/lab/labels parts/lab/calibration
     parts/lab/rejudge

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from rubric_ci.gate.report import json_format
 from rubric_ci.parts.formats import page
-from rubric_ci.parts.lab import history_records
+from rubric_ci.parts.lab import history
 from rubric_ci.reports import markdown, terminal
 from rubric_ci.reports.markdown import Links
 from tests import chromium
@@ -108,7 +108,7 @@ def _pictures(end: str, *, dark: bool) -> Iterator[Picture]:
     yield Picture(f"report{end}.png", whole, 1100, 1500, dark)
     printed = terminal.render(report, width=COLUMNS, color=True)
     yield Picture(f"terminal{end}.png", _coloured(printed, dark=dark), 960, 1000, dark)
-    past = history_records.render(list(records()))
+    past = history.render(list(records()))
     yield Picture(f"history{end}.png", _coloured(past, dark=dark), 960, 1000, dark)
 
 

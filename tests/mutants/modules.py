@@ -42,7 +42,7 @@ HELD: Final[Mapping[str, str]] = {
     "parts/lab/issue.py": "parts/lab/test_issue.py",
     "gate/waivers/waiver_report.py": "gate/waivers/test_waiver_report.py",
     "gate/waivers/matching.py": "gate/waivers/test_matching.py gate/waivers/test_match.py",
-    "parts/lab/history_records.py": "parts/lab/test_history_records.py",
+    "parts/lab/history.py": "parts/lab/test_history.py",
     "files/project/base_state.py": "files/project/test_base_state.py",
     "files/editing/fixes.py": "files/editing/test_fixes.py files/editing/test_diff.py",
     "files/editing/yaml_layout.py": (
@@ -62,7 +62,7 @@ HELD: Final[Mapping[str, str]] = {
     "files/project/change.py": "files/project/test_change.py",
     "gate/differences/criteria.py": "gate/differences/test_criteria.py",
     "evaluators/llm_judge.py": "evaluators/test_llm_judge.py",
-    "gate/report/sharding.py": "gate/report/test_sharding.py",
+    "gate/report/merged_shards.py": "gate/report/test_merged_shards.py",
     "models/judge/voting.py": (
         "models/judge/test_voting.py models/judge/test_auto_votes.py models/judge/test_panel.py"
     ),

@@ -34,8 +34,8 @@ from rubric_ci.gate.comparison.compared import compare
 from rubric_ci.gate.comparison.rule import with_all_shards
 from rubric_ci.gate.report import json_format
 from rubric_ci.gate.report.decision import exit_code
+from rubric_ci.gate.report.merged_shards import merge
 from rubric_ci.gate.report.report_file import read_report
-from rubric_ci.gate.report.sharding import merge
 from rubric_ci.reports import comparison_section, terminal
 from rubric_ci.services.publish_comment import Posted, post, post_failure
 from rubric_ci.services.publish_files import (

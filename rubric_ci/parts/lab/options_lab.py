@@ -259,7 +259,7 @@ def add(**options: Any) -> None:
 
     REPORT is the report.json of a run. A report that was added before is not added twice.
     """
-    from rubric_ci.parts.lab import history as commands
+    from rubric_ci.parts.lab import history_commands as commands
 
     raise SystemExit(commands.add(**options))
 
@@ -271,6 +271,6 @@ def add(**options: Any) -> None:
 )
 def show(**options: Any) -> None:
     """Print changes of score and cost, and cases whose verdict changes."""
-    from rubric_ci.parts.lab import history as commands
+    from rubric_ci.parts.lab import history_commands as commands
 
     raise SystemExit(commands.show(**options))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rubric_ci.parts.lab import history
-from rubric_ci.parts.lab.history_records import RunRecord, record_of
+from rubric_ci.parts.lab import history_commands
+from rubric_ci.parts.lab.history import RunRecord, record_of
 from rubric_ci.values.report import JudgeInfo, RunReport
 from rubric_ci.values.results import CaseResult, Trial
 from rubric_ci.values.scoring import Verdict
@@ -60,5 +60,5 @@ def a_history(folder: Path) -> Path:
     """Return the file of a history with all nights."""
     path = folder / "history.jsonl"
     for record in records():
-        history.add_record(path, record)
+        history_commands.add_record(path, record)
     return path

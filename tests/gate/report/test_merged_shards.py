@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rubric_ci.errors import CannotMerge
-from rubric_ci.gate.report.sharding import merge
+from rubric_ci.gate.report.merged_shards import merge
 from rubric_ci.values.comparison import Comparison, Together
 from rubric_ci.values.report import (
     Against,

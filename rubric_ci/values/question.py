@@ -52,7 +52,8 @@ def question(
     ]
     hooked = bool(case.workspace and case.workspace.hooks.every)
     others = [*_ASKED, "metadata"] if hooked else _ASKED
-    if request_texts is not None and (messages or turns or case.simulated_user):
+    has_text = messages or turns or case.simulated_user
+    if case.vars and request_texts is not None and has_text:
         sent = {k: v for k, v in case.vars.items() if any(k in each for each in request_texts)}
         case = replace(case, vars=sent)
     asked = {

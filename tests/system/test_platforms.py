@@ -138,7 +138,7 @@ def test_every_test_can_be_imported_without_posix() -> None:
         if (name := name_of(node))
     }
     assert found == {  # after a look for it
-        "tests/parts/lab/test_history.py: geteuid",
+        "tests/parts/lab/test_history_commands.py: geteuid",
         "tests/system/test_file_io.py: geteuid",
     }
 

@@ -30,15 +30,13 @@ _OF_WORK: Final = frozenset(("keep", "of_target", "sandbox", "container"))
 """Fields of a workspace that say how the work is kept and guarded."""
 
 
-def question(
-    case: EvalCase, *, files: bool = False, request_texts: Sequence[str] | None = None
-) -> JSON:
+def question(case: EvalCase, *, files: bool = False, targets: Sequence[TargetFacts] = ()) -> JSON:
     """Return the question of a case: its messages, turns, simulated user, variables, workspace.
 
     System messages and guidelines are prompts, which a change may edit, and so is a file next to
     written text, unless `files` are asked for. A file without any text next to it is the question
-    itself. Images and documents are known by their bytes. Hooks read the metadata. Where the texts
-    of a target are given, a variable that none of them names is not asked, but by criteria.
+    itself. Images and documents are known by their bytes. Hooks read the metadata. A variable that
+    none of the `targets` may read is not asked; without targets, each is.
     """
     messages = [m for m in case.input_messages if m.role != "system" and not m.is_guideline]
     parts = [part for each in messages if each.role == "user" for part in each.parts]
@@ -53,9 +51,9 @@ def question(
     hooked = bool(case.workspace and case.workspace.hooks.every)
     others = [*_ASKED, "metadata"] if hooked else _ASKED
     has_text = messages or turns or case.simulated_user
-    if case.vars and request_texts is not None and has_text:
-        sent = {k: v for k, v in case.vars.items() if any(k in each for each in request_texts)}
-        case = replace(case, vars=sent)
+    if case.vars and targets and has_text and not hooked:
+        used = {k: v for k, v in case.vars.items() if any(each.may_read(k) for each in targets)}
+        case = replace(case, vars=used)
     asked = {
         name: facts(value, without=_OF_WORK) for name in others if (value := getattr(case, name))
     }
@@ -68,7 +66,7 @@ def question(
 
 def question_id(case: EvalCase, target: TargetFacts) -> str:
     """Return 12 hexadecimal digits of a question, by which two reports have the same one."""
-    content = canonical(question(case, request_texts=target.request_texts))
+    content = canonical(question(case, targets=[target]))
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

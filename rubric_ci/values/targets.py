@@ -133,11 +133,16 @@ class TargetFacts:
         if self.endpoint is None:
             return ()
         http, prompt = self.endpoint.http, self.prompt
+        body = http.body if http else None
         return (
             *(text for _, text in (prompt.messages if prompt else ())),
-            *([json.dumps(http.body, ensure_ascii=False)] if http else ()),
+            *([] if body is None else [json.dumps(body, ensure_ascii=False)]),
             *([self.skill.text] if self.skill else ()),
         )
+
+    def may_read(self, variable: str) -> bool:
+        """Return True if an answer may depend on a variable that the messages do not have."""
+        return any(variable in text for text in self.request_texts)
 
     @property
     def with_variables(self) -> tuple[JSON | Mapping[str, JSON], ...]:
@@ -238,6 +243,9 @@ class CliTarget(TargetFacts):
     depends_on: Globs = None  # None: every file of the repository
     cache: Annotated[bool, Key()] = True
     held: tuple[str, ...] = ()  # options that count after the merge: it is not started before
+
+    def may_read(self, variable: str) -> bool:  # noqa: ARG002 - of any: it looks the case up
+        return any(word in self.command_template for word in ("{EVAL_ID}", "{EVAL_FILE}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from rubric_ci.values.messages import (
     Turn,
 )
 from rubric_ci.values.question import NOT_ASKED, question, question_id
-from rubric_ci.values.targets import Endpoint, LlmTarget, MockTarget, ServiceTarget
+from rubric_ci.values.targets import CliTarget, Endpoint, LlmTarget, MockTarget, ServiceTarget
 from rubric_ci.values.workspace_settings import Hook, Hooks, PromptTemplate, Workspace
 from tests.cases import build_case
 from tests.model_values import changes, examples
@@ -127,16 +127,21 @@ TARGETS = {
     "prompt": prompted("{{ input }}"),
     "prompt with it": prompted("{{ input }} in {{ days }}"),
     "body": service({"text": "{{ input }}"}),
+    "command": CliTarget(name="t", command_template="bot {PROMPT}"),
+    "command with the id": CliTarget(name="t", command_template="bot --vars a.yaml {EVAL_ID}"),
+    "command with the file": CliTarget(name="t", command_template="bot {EVAL_FILE} {PROMPT}"),
     "body with it": service({"text": "{{ input }}", "within": ["{{ days }}"]}),
 }
+READING = ["prompt with it", "command with the id", "command with the file", "body with it"]
 
 
 @pytest.mark.parametrize(
     ("case", "asking_for_it"),
     [
-        pytest.param(asking(TextPart("Yes?")), ["prompt with it", "body with it"], id="written"),
-        pytest.param(TALK, ["prompt with it", "body with it"], id="conversation"),
+        pytest.param(asking(TextPart("Yes?")), READING, id="written"),
+        pytest.param(TALK, READING, id="conversation"),
         pytest.param(asking(), list(TARGETS), id="variables alone"),
+        pytest.param(replace(TALK, workspace=Workspace(hooks=HOOKS)), list(TARGETS), id="hooks"),
     ],
 )
 def test_a_variable_of_criteria_alone_is_not_asked(

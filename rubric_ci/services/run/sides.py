@@ -169,8 +169,8 @@ def _base_task(
         built = build_task(was, task.why, project, models, requests)
     except CannotConfigure as error:
         return f"the base cannot be configured: {error.message}"
-    texts = (*task.target.request_texts, *built.target.request_texts)
-    if question(task.case, request_texts=texts) != question(was, request_texts=texts):
+    targets = (task.target, built.target)
+    if question(task.case, targets=targets) != question(was, targets=targets):
         return OTHER_QUESTION
     return replace(
         built,
